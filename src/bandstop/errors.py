@@ -1,0 +1,55 @@
+"""Everything that bandstop refuses, each with one sentence: the rule, what was found and where, what to do."""
+
+from __future__ import annotations
+
+__all__ = ["BandstopError", "BudgetError", "ConfigError", "DataError", "ExportError", "MissingExtra", "ModelError", "TrainingError"]
+
+
+class BandstopError(Exception):
+    """Base of all errors that a user can mend; the command line prints them without a traceback."""
+
+
+class ConfigError(BandstopError):
+    """A setting is out of range or two settings contradict each other."""
+
+
+class BudgetError(BandstopError):
+    """The asked budget cannot be met; the message says the smallest or largest possible one."""
+
+
+class ModelError(BandstopError):
+    """A model or one of its layers cannot be pruned, counted or traced as asked."""
+
+
+class DataError(BandstopError):
+    """Input data breaks its format's rule.
+
+    >>> raise DataError("expected 64 columns, found 63", path="a/skeleton.txt", line=7, hint="check the export")
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.DataError: a/skeleton.txt, line 7: expected 64 columns, found 63; check the export
+    """
+
+    def __init__(self, problem: str, *, path: object = None, line: int | None = None, hint: str = "") -> None:
+        where = "" if path is None else f"{path}, line {line}: " if line is not None else f"{path}: "
+        super().__init__(f"{where}{problem}{'; ' + hint if hint else ''}")
+        self.path, self.line = path, line
+
+
+class TrainingError(BandstopError):
+    """Training cannot go on (for instance a loss that is not a number); the last good state is kept."""
+
+
+class ExportError(BandstopError):
+    """A network cannot be exported, or its exported form disagrees with the original."""
+
+
+class MissingExtra(BandstopError):
+    """An optional dependency is not installed.
+
+    >>> str(MissingExtra("matplotlib", extra="app"))
+    "matplotlib is needed for this and is not installed: pip install 'bandstop[app]'"
+    """
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(f"{package} is needed for this and is not installed: pip install 'bandstop[{extra}]'")

@@ -1,0 +1,80 @@
+"""Augmentation of skeleton sequences, vectorised over a batch and deterministic by generator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+__all__ = ["Augmentation", "rotations", "warped_boundaries"]
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """How much a training sequence may be changed; zero switches a change off."""
+
+    crop: float = 0.12
+    """Largest share of the duration cut away at each end."""
+    warp: float = 0.25
+    """Strength of the smooth time warp."""
+    rotation: float = 0.3
+    """Largest rotation about each axis, in radians."""
+    scale: float = 0.15
+    """Largest relative change of size, per axis."""
+    noise: float = 0.02
+    """Standard deviation of joint noise, in units of the joint's RMS."""
+    drift: float = 0.0
+    """Standard deviation of a constant offset of each joint over the whole sequence, in units of its RMS."""
+
+    def boundaries(self, lengths: Tensor, chunks: int, generator: Generator) -> Tensor:
+        """Random crop and warp of time."""
+        return warped_boundaries(lengths, chunks, crop=self.crop, warp=self.warp, generator=generator)
+
+    def __call__(self, chunks: Tensor, generator: Generator) -> Tensor:
+        """Rotate, scale and disturb normalised chunks ``[B, M, V, 3]``."""
+        batch, _, joints, _ = chunks.shape
+        angles = (torch.rand(batch, 3, generator=generator) * 2 - 1) * self.rotation
+        factor = 1 + (torch.rand(batch, 1, 3, generator=generator) * 2 - 1) * self.scale
+        turned = torch.einsum("bmvi,bij->bmvj", chunks, rotations(angles) * factor)
+        if self.noise:
+            turned = turned + torch.randn(chunks.shape, generator=generator) * self.noise
+        if self.drift:
+            turned = turned + torch.randn(batch, 1, joints, 3, generator=generator) * self.drift
+        return turned
+
+
+def rotations(angles: Tensor) -> Tensor:
+    """Rotation matrices ``[B, 3, 3]`` about x, then y, then z.
+
+    >>> (rotations(torch.tensor([[0.0, 0.0, math.pi / 2]]))[0] @ torch.tensor([1.0, 0, 0])).round().abs().tolist()
+    [0.0, 1.0, 0.0]
+    """
+    sine, cosine = angles.sin(), angles.cos()
+    one, zero = torch.ones_like(sine[:, 0]), torch.zeros_like(sine[:, 0])
+
+    def matrix(*entries: Tensor) -> Tensor:
+        return torch.stack(entries, dim=1).reshape(-1, 3, 3)
+
+    about_x = matrix(one, zero, zero, zero, cosine[:, 0], -sine[:, 0], zero, sine[:, 0], cosine[:, 0])
+    about_y = matrix(cosine[:, 1], zero, sine[:, 1], zero, one, zero, -sine[:, 1], zero, cosine[:, 1])
+    about_z = matrix(cosine[:, 2], -sine[:, 2], zero, sine[:, 2], cosine[:, 2], zero, zero, zero, one)
+    return about_z @ about_y @ about_x
+
+
+def warped_boundaries(
+    lengths: Tensor, chunks: int, *, crop: float, warp: float, generator: Generator
+) -> Tensor:
+    """Chunk boundaries ``[B, M+1]`` after a random crop and a smooth monotone warp ``u + Σ_j c_j sin(jπu)/(jπ)``.
+
+    ``|c_j| ≤ warp ≤ 1/3`` for the three waves keeps time running forward.
+    """
+    batch = len(lengths)
+    cut = torch.rand(batch, 2, generator=generator, dtype=torch.float64) * crop
+    bends = (torch.rand(batch, 3, generator=generator, dtype=torch.float64) * 2 - 1) * min(warp, 0.33)
+    grid = torch.linspace(0, 1, chunks + 1, dtype=torch.float64)
+    waves = torch.stack([torch.sin(j * math.pi * grid) / (j * math.pi) for j in (1, 2, 3)])
+    share = (grid + bends @ waves).clamp(0, 1)
+    share = cut[:, :1] + share * (1 - cut.sum(1, keepdim=True))
+    return share * lengths.to(torch.float64)[:, None]

@@ -1,0 +1,75 @@
+"""From chunk averages to node signals: position and size are taken out, each joint carries its own trajectory.
+
+Everything is a function of the chunk averages alone, so a device that has summed frames into M chunks can do the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["Normaliser", "body_size", "centred"]
+
+
+def body_size(chunks: Tensor, edges: Tensor, root: int) -> Tensor:
+    """Mean bone length ``[B, 1, 1, 1]`` over chunks and edges (without edges: RMS distance to the root).
+
+    >>> body_size(torch.tensor([[[[0.0, 0, 0], [3, 4, 0]]]]), torch.tensor([[0, 1]]), root=0).item()
+    5.0
+    """
+    if len(edges):
+        bones = (chunks[:, :, edges[:, 0]] - chunks[:, :, edges[:, 1]]).norm(dim=-1)
+        size = bones.mean(dim=(1, 2))
+    else:
+        size = (chunks - chunks[:, :, root : root + 1]).square().sum(-1).mean(dim=(1, 2)).sqrt()
+    return size.clamp(min=1e-9)[:, None, None, None]
+
+
+def centred(chunks: Tensor, root: int) -> Tensor:
+    """Joints relative to the root in each chunk; the root itself relative to its mean over time."""
+    trajectory = chunks[:, :, root : root + 1]
+    relative = chunks - trajectory
+    relative[:, :, root] = (trajectory - trajectory.mean(dim=1, keepdim=True))[:, :, 0]
+    return relative
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """Chunk averages ``[B, M, V, 3]`` → node signals ``[B, V, 3M]`` (value ``3m + axis``).
+
+    ``signal = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the training set.
+
+    >>> n = Normaliser(root=0, edges=((0, 1),), node_scale=(1.0, 1.0), chunks=1)
+    >>> n(torch.tensor([[[[1.0, 1, 1], [1, 3, 1]]]])).tolist()
+    [[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
+    """
+
+    root: int
+    edges: tuple[tuple[int, int], ...]
+    node_scale: tuple[float, ...]
+    chunks: int = 32
+
+    @staticmethod
+    def fit(chunks: Tensor, edges: Tensor, root: int) -> Normaliser:
+        """Measure ``node_scale`` on training chunks."""
+        links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
+        plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
+        rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt().clamp(min=1e-6)
+        return Normaliser(root, links, tuple(float(f"{r:.6g}") for r in rms.tolist()), chunks.shape[1])
+
+    def resize(self, chunks: Tensor) -> Tensor:
+        """Centred chunks in units of body size and node scale, still ``[B, M, V, 3]``: where augmentation acts."""
+        edges = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2)
+        scale = torch.tensor(self.node_scale, dtype=chunks.dtype)[:, None]
+        return centred(chunks, self.root) / body_size(chunks, edges, self.root) / scale
+
+    def __call__(self, chunks: Tensor) -> Tensor:
+        return signals(self.resize(chunks))
+
+
+def signals(chunks: Tensor) -> Tensor:
+    """``[B, M, V, 3]`` → ``[B, V, 3M]``."""
+    batch, count, joints, axes = chunks.shape
+    return chunks.permute(0, 2, 1, 3).reshape(batch, joints, count * axes)
