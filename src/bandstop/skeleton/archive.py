@@ -1,4 +1,4 @@
-"""The neutral container of skeleton sequences, and its file: the sequence archive (`.npz`, never a pickle)."""
+"""The neutral container of skeleton sequences and its file, the sequence archive (`.npz`, never a pickle)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bandstop.errors import DataError
 from bandstop.files import atomic_write
 from bandstop.skeleton.arrays import read_npz
+from bandstop.skeleton.coerce import as_edges, as_integers, as_joints, as_texts
 from bandstop.skeleton.repair import fill_gaps
 
 __all__ = ["SPLITS", "SequenceSet", "read_archive", "write_archive"]
@@ -25,13 +26,13 @@ _OPTIONAL = ("sequence_ids", "fold", "name", "root", "joint_names")
 
 @dataclass(frozen=True, eq=False)
 class SequenceSet:
-    """N sequences of the same V joints, concatenated in time: sequence i is ``joints[offsets[i]:offsets[i+1]]``.
+    """N sequences of V joints, concatenated in time: sequence i is ``joints[offsets[i]:offsets[i+1]]``.
 
-    ``split`` holds "train", "test" or "" (undecided); ``fold`` the 1-based fold of a cross-validation or None;
+    ``split`` holds "train", "test" or "" (undecided); ``fold`` the 1-based fold of cross-validation or None;
     ``root`` the joint that everything else hangs from (wrist, spine); ``edges`` the bones as joint pairs.
 
     >>> wave = np.zeros((4, 2, 3), np.float32)
-    >>> s = SequenceSet.from_sequences([wave, wave + 1], labels=[0, 1], class_names=["rest", "wave"], edges=[(0, 1)])
+    >>> s = SequenceSet.from_sequences([wave, wave + 1], labels=[0, 1], class_names=["rest", "wave"])
     >>> len(s), s[1].shape, s.lengths.tolist(), s.subset(s.labels == 1).sequence_ids.tolist()
     (2, (4, 2, 3), [4, 4], ['1'])
     """
@@ -52,8 +53,8 @@ class SequenceSet:
     def __post_init__(self) -> None:
         """Coerce every field to its documented type and check that they agree."""
         put = object.__setattr__
-        put(self, "joints", _floats(self.joints))
-        offsets = _integers("offsets", self.offsets)
+        put(self, "joints", as_joints(self.joints))
+        offsets = as_integers("offsets", self.offsets)
         if (
             not offsets.size
             or offsets[0] != 0
@@ -63,25 +64,25 @@ class SequenceSet:
             raise DataError("offsets must rise from 0 to the number of frames, at least one frame a sequence")
         put(self, "offsets", offsets)
         count, nodes = len(offsets) - 1, self.joints.shape[1]
-        put(self, "labels", _integers("labels", self.labels))
-        put(self, "subjects", _texts("subjects", self.subjects))
-        put(self, "split", _texts("split", self.split))
+        put(self, "labels", as_integers("labels", self.labels))
+        put(self, "subjects", as_texts("subjects", self.subjects))
+        put(self, "split", as_texts("split", self.split))
         ids = np.arange(count) if self.sequence_ids is None else self.sequence_ids
-        put(self, "sequence_ids", _texts("sequence_ids", ids))
-        put(self, "fold", None if self.fold is None else _integers("fold", self.fold))
+        put(self, "sequence_ids", as_texts("sequence_ids", ids))
+        put(self, "fold", None if self.fold is None else as_integers("fold", self.fold))
         for field in ("labels", "subjects", "split", "sequence_ids", "fold"):
             found = getattr(self, field)
             if found is not None and len(found) != count:
                 raise DataError(
                     f"{field} must have one value a sequence: {count} expected, {len(found)} found"
                 )
-        put(self, "class_names", tuple(_texts("class_names", self.class_names).tolist()))
-        put(self, "joint_names", tuple(_texts("joint_names", self.joint_names).tolist()))
-        put(self, "edges", _edges(self.edges, nodes))
+        put(self, "class_names", tuple(as_texts("class_names", self.class_names).tolist()))
+        put(self, "joint_names", tuple(as_texts("joint_names", self.joint_names).tolist()))
+        put(self, "edges", as_edges(self.edges, nodes))
         classes = len(self.class_names)
         if len(set(self.class_names)) != classes:
             raise DataError("class_names must differ from each other")
-        if count and not (0 <= self.labels.min() and self.labels.max() < classes):
+        if count and not (self.labels.min() >= 0 and self.labels.max() < classes):
             wrong = self.labels[(self.labels < 0) | (self.labels >= classes)][0]
             raise DataError(
                 f"labels must lie between 0 and {classes - 1} ({classes} class names), found {wrong}"
@@ -146,7 +147,7 @@ class SequenceSet:
         return np.diff(self.offsets)
 
     def subset(self, which: ArrayLike) -> SequenceSet:
-        """The sequences of a boolean mask [N], or those of a list of indexes in its order; classes are kept."""
+        """The sequences of a boolean mask [N], or of a list of indexes in its order; classes are kept."""
         chosen = np.asarray(which)
         index = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
         lengths = self.lengths[index]
@@ -166,24 +167,21 @@ class SequenceSet:
     def repaired(self) -> SequenceSet:
         """Joints that are not finite, and all joints of all-zero frames, interpolated over time.
 
-        A joint that is never seen in a sequence cannot be repaired: :class:`DataError` with the sequence's id.
+        A joint never seen in a sequence cannot be repaired: :class:`DataError` with the sequence's id.
         """
         missing = ~np.isfinite(self.joints).all(axis=2)
         missing |= (self.joints == 0).all(axis=(1, 2))[:, None]
-        hurt = (
-            np.flatnonzero(np.logical_or.reduceat(missing.any(axis=1), self.offsets[:-1]))
-            if len(self)
-            else []
-        )
-        if not len(hurt):
+        if not missing.any():
             return self
+        hurt = np.flatnonzero(np.logical_or.reduceat(missing.any(axis=1), self.offsets[:-1]))
         joints = self.joints.copy()
         for i in hurt:
             frames = slice(self.offsets[i], self.offsets[i + 1])
             lost = np.flatnonzero(missing[frames].all(axis=0))
             if len(lost):
                 raise DataError(
-                    f"sequence {self.sequence_ids[i]!s}: joint {lost[0]} has no usable frame (all are non-finite or zero)",
+                    f"sequence {self.sequence_ids[i]!s}: joint {lost[0]} has no usable frame"
+                    " (all are non-finite or zero)",
                     hint="leave this sequence out",
                 )
             joints[frames] = fill_gaps(joints[frames], missing[frames])
@@ -205,7 +203,7 @@ def write_archive(s: SequenceSet, path: str | os.PathLike[str]) -> None:
 
 
 def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
-    """Read a sequence archive; ``sequence_ids``, ``fold``, ``name``, ``root`` and ``joint_names`` may be absent.
+    """Read a sequence archive; ``sequence_ids``, ``fold``, ``name``, ``root``, ``joint_names`` may be absent.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "set.npz"
@@ -224,9 +222,9 @@ def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
         )
     try:
         if "root" in arrays:
-            arrays["root"] = int(_integers("root", arrays["root"].reshape(-1)[:1])[0])
+            arrays["root"] = int(as_integers("root", arrays["root"].reshape(-1)[:1])[0])
         arrays["name"] = (
-            _texts("name", arrays["name"].reshape(-1)[:1])[0].item() if "name" in arrays else file.stem
+            as_texts("name", arrays["name"].reshape(-1)[:1])[0].item() if "name" in arrays else file.stem
         )
         s = SequenceSet(**arrays)
     except (DataError, ValueError, IndexError) as problem:
@@ -234,47 +232,3 @@ def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
     if not len(s):
         raise DataError("the archive holds no sequence", path=file)
     return s
-
-
-def _floats(values: Any) -> NDArray[np.float32]:
-    found = np.asarray(values)
-    if found.ndim != 3 or found.shape[2] != 3 or found.shape[1] < 1 or found.dtype.kind not in "iuf":
-        raise DataError(f"joints must be numbers [frames, V, 3], found shape {found.shape} of {found.dtype}")
-    with np.errstate(over="ignore"):  # a value beyond float32 becomes inf, which describe reports
-        return found.astype(np.float32, copy=False)
-
-
-def _integers(field: str, values: Any) -> NDArray[np.int64]:
-    found = np.asarray(values)
-    if found.ndim != 1 or (found.dtype.kind not in "iu" and found.size):
-        raise DataError(
-            f"{field} must be a list of whole numbers, found shape {found.shape} of {found.dtype}"
-        )
-    return found.astype(np.int64, copy=False)
-
-
-def _texts(field: str, values: Any) -> NDArray[np.str_]:
-    found = np.asarray(values)
-    if found.ndim != 1 or (found.dtype.kind not in "iuSU" and found.size):
-        raise DataError(f"{field} must be a list of texts, found shape {found.shape} of {found.dtype}")
-    if found.dtype.kind == "S":
-        found = np.char.decode(found, "utf-8")
-    return np.array([_printable(str(text)) for text in found.tolist()], dtype=np.str_)
-
-
-def _printable(text: str) -> str:
-    """Names come from foreign files and end on terminals: control characters and broken ones are escaped."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
-
-
-def _edges(values: Any, nodes: int) -> NDArray[np.int64]:
-    found = np.asarray(values)
-    if found.size == 0:
-        return np.zeros((0, 2), np.int64)
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise DataError(
-            f"edges must be pairs of joint indexes [E, 2], found shape {found.shape} of {found.dtype}"
-        )
-    if found.min() < 0 or found.max() >= nodes:
-        raise DataError(f"edges must join joints 0 to {nodes - 1}, found {found.min()} to {found.max()}")
-    return found.astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-"""Reading `.npy` and `.npz` files that may be broken or hostile: no pickle, bounded size, one kind of error."""
+"""Reading `.npy` and `.npz` files that may be broken or hostile: no pickle, a bounded size, one error."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def _read_array(stream: Any, size: int, path: Path, member: str) -> NDArray[Any]
 
 
 def _header(stream: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
+    version = np.lib.format.read_magic(stream)
     if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
     elif version == (2, 0):
-        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)  # type: ignore[no-untyped-call]
+        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
     else:
         raise ValueError(f"version {version} of the .npy format")
     return shape, dtype

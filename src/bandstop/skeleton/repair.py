@@ -26,4 +26,5 @@ def fill_gaps(sequence: NDArray[np.float32], missing: NDArray[np.bool_]) -> NDAr
     weight = (time - left) / np.maximum(right - left, 1)
     column = np.arange(nodes)[None, :]
     start, stop = sequence[left, column].astype(np.float64), sequence[right, column].astype(np.float64)
-    return (start + (stop - start) * weight[:, :, None]).astype(np.float32)
+    filled: NDArray[np.float32] = (start + (stop - start) * weight[:, :, None]).astype(np.float32)
+    return filled
