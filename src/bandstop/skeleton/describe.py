@@ -1,0 +1,171 @@
+"""What a sequence set holds, in plain facts: sizes, classes, splits, and faults to know before training."""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandstop.skeleton.archive import SequenceSet
+
+__all__ = ["Description", "Duplicate", "describe"]
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """Sequences that are equal to the last bit."""
+
+    ids: tuple[str, ...]
+    across_splits: bool
+    """Whether some are in train and some in test."""
+    labels_differ: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """The facts that ``bandstop describe`` prints."""
+
+    name: str
+    sequences: int
+    frames: int
+    joints: int
+    edges: int
+    root: str
+    classes: Mapping[str, int]
+    lengths: tuple[int, float, int]
+    """Fewest, median and most frames of a sequence."""
+    subjects: Mapping[str, int]
+    splits: Mapping[str, int]
+    folds: Mapping[str, int]
+    duplicates: tuple[Duplicate, ...]
+    nonfinite_values: int
+    nonfinite_sequences: tuple[str, ...]
+    zero_frames: int
+    zero_sequences: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The facts as lines of text."""
+        shortest, median, longest = self.lengths
+        facts = {
+            "set": self.name or "unnamed",
+            "sequences": f"{self.sequences:,} ({self.frames:,} frames)",
+            "joints": f"{self.joints}, root {self.root}, {self.edges} edges",
+            "lengths": f"{shortest} to {longest} frames, median {median:g}",
+            "classes": f"{len(self.classes)}: {_counts(self.classes)}",
+            "subjects": f"{len(self.subjects)}: {_counts(self.subjects)}" if self.subjects else "not told",
+            "split": _counts(self.splits) if self.splits else "none",
+        }
+        if self.folds:
+            facts["folds"] = _counts(self.folds)
+        facts["duplicates"] = self._duplicates()
+        facts["non-finite"] = _fault(self.nonfinite_values, "values", self.nonfinite_sequences)
+        facts["zero frames"] = _fault(self.zero_frames, "all-zero frames", self.zero_sequences)
+        wrapped = []
+        for title, fact in facts.items():
+            for number, part in enumerate(fact.split("\n")):
+                head = f"{title if number == 0 else '':<12}"
+                wrapped += textwrap.wrap(
+                    part, 100, initial_indent=head, subsequent_indent=" " * 12, break_on_hyphens=False
+                )
+        return wrapped
+
+    def _duplicates(self) -> str:
+        if not self.duplicates:
+            return "none"
+        across = sum(group.across_splits for group in self.duplicates)
+        found = [f"{len(self.duplicates)} groups of equal sequences, {across} across train and test"]
+        for group in self.duplicates:
+            notes = ["across train and test"] * group.across_splits + ["labels differ"] * group.labels_differ
+            found.append(" = ".join(group.ids) + (f" ({', '.join(notes)})" if notes else ""))
+        return "\n".join(found)
+
+
+def describe(s: SequenceSet) -> Description:
+    """Gather the facts of ``s``.
+
+    >>> still = np.zeros((2, 3, 3), np.float32)
+    >>> both = {"labels": [0, 0], "class_names": ["rest"], "split": ["train", "test"]}
+    >>> d = describe(SequenceSet.from_sequences([still, still], **both))
+    >>> d.duplicates, d.zero_frames
+    ((Duplicate(ids=('0', '1'), across_splits=True, labels_differ=False),), 4)
+    >>> print(d.lines()[1])
+    sequences   2 (4 frames)
+    """
+    lengths = s.lengths
+    nonfinite = (~np.isfinite(s.joints)).sum(axis=(1, 2))
+    zero = (s.joints == 0).all(axis=(1, 2))
+    counts = np.bincount(s.labels, minlength=len(s.class_names))
+    return Description(
+        name=s.name,
+        sequences=len(s),
+        frames=len(s.joints),
+        joints=s.joints.shape[1],
+        edges=len(s.edges),
+        root=f"{s.root} ({s.joint_names[s.root]})" if s.joint_names else str(s.root),
+        classes={name: int(count) for name, count in zip(s.class_names, counts, strict=True)},
+        lengths=(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
+        if len(s)
+        else (0, 0.0, 0),
+        subjects=_tally(s.subjects),
+        splits=_tally(s.split),
+        folds={} if s.fold is None else _tally(s.fold),
+        duplicates=_find_duplicates(s),
+        nonfinite_values=int(nonfinite.sum()),
+        nonfinite_sequences=_owners(s, nonfinite > 0),
+        zero_frames=int(zero.sum()),
+        zero_sequences=_owners(s, zero),
+    )
+
+
+def _tally(values: NDArray[Any]) -> dict[str, int]:
+    """How often each value occurs, numbers in order of size; empty when all are ""."""
+    counted = Counter(str(value) for value in values.tolist())
+    if set(counted) <= {""}:
+        return {}
+    ordered = sorted(
+        counted, key=lambda text: (not text.isdecimal(), int(text) if text.isdecimal() else 0, text)
+    )
+    return {text or "none": counted[text] for text in ordered}
+
+
+def _owners(s: SequenceSet, frames: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Ids of the sequences that the marked frames belong to."""
+    index = np.unique(np.searchsorted(s.offsets, np.flatnonzero(frames), side="right") - 1)
+    return tuple(s.sequence_ids[index].tolist())
+
+
+def _find_duplicates(s: SequenceSet) -> tuple[Duplicate, ...]:
+    groups: dict[bytes, list[int]] = {}
+    for index, sequence in enumerate(s):
+        digest = hashlib.blake2b(np.ascontiguousarray(sequence).tobytes(), digest_size=16).digest()
+        groups.setdefault(digest, []).append(index)
+    return tuple(
+        Duplicate(
+            ids=tuple(s.sequence_ids[members].tolist()),
+            across_splits={"train", "test"} <= set(s.split[members].tolist()),
+            labels_differ=len(set(s.labels[members].tolist())) > 1,
+        )
+        for members in groups.values()
+        if len(members) > 1
+    )
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _fault(count: int, what: str, ids: tuple[str, ...]) -> str:
+    if not count:
+        return "none"
+    shown = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
+    return f"{count:,} {what} in {len(ids)} sequences: {shown}"
