@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from bandstop.skeleton.archive import SequenceSet
 
 __all__ = ["Description", "Duplicate", "describe"]
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,14 @@ class Description:
             for number, part in enumerate(fact.split("\n")):
                 head = f"{title if number == 0 else '':<12}"
                 wrapped += textwrap.wrap(
-                    part, 100, initial_indent=head, subsequent_indent=" " * 12, break_on_hyphens=False
+                    part,
+                    100,
+                    initial_indent=head,
+                    subsequent_indent=" " * 12,
+                    break_on_hyphens=False,
+                    break_long_words=False,
                 )
-        return wrapped
+        return [line.replace(_NO_BREAK, " ") for line in wrapped]
 
     def _duplicates(self) -> str:
         if not self.duplicates:
@@ -128,14 +136,17 @@ def describe(s: SequenceSet) -> Description:
 
 
 def _tally(values: NDArray[Any]) -> dict[str, int]:
-    """How often each value occurs, numbers in order of size; empty when all are ""."""
+    """How often each value occurs: train before test, numbers in order; empty when all are ""."""
     counted = Counter(str(value) for value in values.tolist())
     if set(counted) <= {""}:
         return {}
-    ordered = sorted(
-        counted, key=lambda text: (not text.isdecimal(), int(text) if text.isdecimal() else 0, text)
-    )
+    ordered = sorted(counted, key=lambda text: (text != "train", _natural(text)))
     return {text or "none": counted[text] for text in ordered}
+
+
+def _natural(text: str) -> str:
+    """A key that sorts "s2" before "s10"."""
+    return re.sub(r"\d+", lambda digits: digits[0].zfill(12), text)
 
 
 def _owners(s: SequenceSet, frames: NDArray[np.bool_]) -> tuple[str, ...]:
@@ -161,7 +172,8 @@ def _find_duplicates(s: SequenceSet) -> tuple[Duplicate, ...]:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
+    # The no-break space keeps a name and its count on one line.
+    return ", ".join(f"{name} ({count})".replace(" ", _NO_BREAK) for name, count in counts.items())
 
 
 def _fault(count: int, what: str, ids: tuple[str, ...]) -> str:
