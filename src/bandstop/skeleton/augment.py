@@ -37,9 +37,9 @@ class Augmentation:
         batch, _, joints, _ = chunks.shape
         angles = (torch.rand(batch, 3, generator=generator) * 2 - 1) * self.rotation
         factor = 1 + (torch.rand(batch, 1, 3, generator=generator) * 2 - 1) * self.scale
-        turned = torch.einsum("bmvi,bij->bmvj", chunks, rotations(angles) * factor)
+        turned = torch.bmm(chunks.reshape(batch, -1, 3), rotations(angles) * factor).reshape(chunks.shape)
         if self.noise:
-            turned = turned + torch.randn(chunks.shape, generator=generator) * self.noise
+            turned.add_(torch.randn(chunks.shape, generator=generator), alpha=self.noise)
         if self.drift:
             turned = turned + torch.randn(batch, 1, joints, 3, generator=generator) * self.drift
         return turned

@@ -36,7 +36,7 @@ class ChunkTable:
     [0.5, 2.5, 4.5, 6.5]
     """
 
-    def __init__(self, sequences: SequenceSet | list[np.ndarray]) -> None:
+    def __init__(self, sequences: SequenceSet | list[np.ndarray], dtype: torch.dtype = torch.float64) -> None:
         parts = [np.asarray(sequences[i], dtype=np.float64) for i in range(len(sequences))]
         lengths = np.array([len(p) for p in parts])
         self.lengths = torch.from_numpy(lengths)
@@ -47,7 +47,7 @@ class ChunkTable:
         # An exclusive running sum restarted per sequence: integral[start + t] = sum of that sequence's first t frames.
         integral = np.cumsum(flat, axis=0) - flat
         integral -= np.repeat(integral[self.starts.numpy()], lengths, axis=0)
-        self.frames, self.integral = torch.from_numpy(flat), torch.from_numpy(integral)
+        self.frames, self.integral = torch.from_numpy(flat).to(dtype), torch.from_numpy(integral).to(dtype)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -59,13 +59,14 @@ class ChunkTable:
         """
         lengths = self.lengths[index]
         times = uniform_boundaries(lengths, boundaries) if isinstance(boundaries, int) else boundaries
+        times = times.to(self.frames.dtype)
         starts, last = self.starts[index][:, None], (lengths - 1)[:, None]
         whole = times.floor().long().clamp(max=last)
         at = starts + whole
         integral = self.integral[at] + (times - whole)[..., None] * self.frames[at]
         width = times.diff(dim=1)
         average = integral.diff(dim=1) / width.clamp(min=1e-12)[..., None]
-        narrow = width < 1 - 1e-9
+        narrow = width < 1 - 1e-4
         if bool(narrow.any()):
             rows = narrow.any(dim=1)
             average[rows] = torch.where(

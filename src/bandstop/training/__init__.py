@@ -1,0 +1,1 @@
+"""Training recognisers: the loop, its config, checkpoints and run folders."""

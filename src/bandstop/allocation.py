@@ -1,0 +1,130 @@
+"""How a budget is shared between layers: learned (one pooled threshold), uniform, ERK, LAMP, or given.
+
+Every rule returns whole numbers that add up to the budget, with at least ``floor`` and at most all weights of each layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from bandstop.errors import BudgetError, ConfigError
+
+__all__ = ["ALLOCATIONS", "allocate", "erdos_renyi", "lamp_scores", "pooled", "share"]
+
+ALLOCATIONS = ("learned", "uniform", "erk", "lamp", "given")
+
+
+def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int = 1) -> list[int]:
+    """Whole numbers proportional to ``wishes``, between ``floor`` and ``sizes``, adding up to ``total``.
+
+    What a full layer cannot take goes to the others; remainders go to the largest fractions, earlier layers first.
+
+    >>> share([1.0, 1.0, 2.0], [100, 2, 100], 40)
+    [13, 2, 25]
+    """
+    lows = [min(floor, n) for n in sizes]
+    if not sum(lows) <= total <= sum(sizes):
+        raise BudgetError(
+            f"a budget between {sum(lows)} (at least {floor} in each of {len(sizes)} layers) and {sum(sizes)} connections "
+            f"is needed, found {total}; raise the budget or allow empty layers"
+        )
+    low, high = 0.0, max(n / max(w, 1e-30) for w, n in zip(wishes, sizes, strict=True)) + 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if sum(min(max(middle * w, lo), n) for w, n, lo in zip(wishes, sizes, lows, strict=True)) < total:
+            low = middle
+        else:
+            high = middle
+    real = [min(max(high * w, lo), n) for w, n, lo in zip(wishes, sizes, lows, strict=True)]
+    counts = [max(lo, min(n, int(x + 1e-9))) for x, n, lo in zip(real, sizes, lows, strict=True)]
+    order = sorted(range(len(counts)), key=lambda i: (counts[i] - real[i], i))
+    while (missing := total - sum(counts)) != 0:
+        step = 1 if missing > 0 else -1
+        moved = False
+        for i in order if step > 0 else reversed(order):
+            if total == sum(counts):
+                break
+            if lows[i] <= counts[i] + step <= sizes[i]:
+                counts[i] += step
+                moved = True
+        if not moved:  # pragma: no cover - excluded by the bounds checked above
+            raise BudgetError(f"no whole-number shares of {total} exist for layers of {list(sizes)} weights")
+    return counts
+
+
+def erdos_renyi(shape: Sequence[int]) -> float:
+    """Erdős–Rényi-kernel wish of a layer: ``Σ dimensions`` (its density is ``Σ dims / Π dims``).
+
+    >>> erdos_renyi((64, 128))
+    192.0
+    """
+    return float(sum(shape))
+
+
+def lamp_scores(magnitudes: Tensor) -> Tensor:
+    """LAMP: ``w_i² / Σ_{j : |w_j| ≥ |w_i|} w_j²`` — each weight against those that survive it in its layer.
+
+    >>> lamp_scores(torch.tensor([1.0, 2.0]))
+    tensor([0.2000, 1.0000])
+    """
+    flat = magnitudes.flatten().to(torch.float64).square()
+    ordered, order = flat.sort(descending=True, stable=True)
+    scores = torch.empty_like(flat)
+    scores[order] = ordered / ordered.cumsum(0).clamp(min=1e-300)
+    return scores.reshape(magnitudes.shape).to(magnitudes.dtype)
+
+
+def pooled(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[int]:
+    """Counts per layer when the ``total`` best scores of all layers together are kept, each layer at least ``floor``.
+
+    >>> pooled([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])], 2)
+    [1, 1]
+    """
+    sizes = [s.numel() for s in scores]
+    share([1.0] * len(sizes), sizes, total, floor)  # refuses impossible totals with the same sentence
+    flat = torch.cat([s.detach().flatten().float() for s in scores])
+    layer = torch.repeat_interleave(torch.arange(len(sizes), device=flat.device), torch.tensor(sizes, device=flat.device))
+    if floor:
+        flat = flat.clone()
+        for i, s in enumerate(scores):
+            best = s.detach().flatten().topk(min(floor, sizes[i])).indices + sum(sizes[:i])
+            flat[best] = torch.inf
+    chosen = flat.topk(total, sorted=False).indices
+    return [int(c) for c in torch.bincount(layer[chosen], minlength=len(sizes)).tolist()]
+
+
+def allocate(
+    rule: str,
+    total: int,
+    magnitudes: Mapping[str, Tensor],
+    *,
+    floor: int = 1,
+    given: Mapping[str, float] | None = None,
+) -> dict[str, int]:
+    """Connections to keep in each named layer, by one of the rules.
+
+    ``given`` maps layer names to relative densities (used by rule "given"; missing names get density 1).
+
+    >>> allocate("erk", 30, {"a": torch.ones(10, 10), "b": torch.ones(20, 20)})
+    {'a': 10, 'b': 20}
+    """
+    if rule not in ALLOCATIONS:
+        raise ConfigError(f"allocation must be one of {', '.join(ALLOCATIONS)}, found {rule!r}")
+    names, tensors = list(magnitudes), list(magnitudes.values())
+    sizes = [t.numel() for t in tensors]
+    if rule == "learned":
+        counts = pooled([t.abs() for t in tensors], total, floor)
+    elif rule == "lamp":
+        counts = pooled([lamp_scores(t.abs()) for t in tensors], total, floor)
+    elif rule == "erk":
+        counts = share([erdos_renyi(t.shape) for t in tensors], sizes, total, floor)
+    elif rule == "given":
+        if unknown := set(given or {}) - set(names):
+            raise ConfigError(f"densities were given for {sorted(unknown)}, which are not pruned layers: {names}")
+        counts = share([(given or {}).get(n, 1.0) * s for n, s in zip(names, sizes, strict=True)], sizes, total, floor)
+    else:
+        counts = share([float(s) for s in sizes], sizes, total, floor)
+    return dict(zip(names, counts, strict=True))

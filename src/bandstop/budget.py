@@ -1,0 +1,130 @@
+"""A budget, as a user asks for it, and the exact number of connections it means for a given network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bandstop.errors import BudgetError
+
+__all__ = ["INDEX_BYTES", "VALUE_BYTES", "Budget", "sparse_bytes"]
+
+VALUE_BYTES = 4
+"""A stored value: float32."""
+INDEX_BYTES = 2
+"""The place of a kept connection: a 16-bit index within its layer's row block."""
+
+Kind = Literal["rate", "weights", "bytes", "macs"]
+Scope = Literal["prunable", "network"]
+
+
+def sparse_bytes(kept: int, unpruned: int) -> int:
+    """Bytes of a sparse network: value and index of each kept connection, value of each never-pruned parameter.
+
+    >>> sparse_bytes(kept=100, unpruned=10)
+    640
+    """
+    return kept * (VALUE_BYTES + INDEX_BYTES) + unpruned * VALUE_BYTES
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be kept: ``Budget.rate(0.98)``, ``Budget.weights(800)``, ``Budget.bytes(6000)`` or ``Budget.macs(20_000)``.
+
+    ``scope="prunable"`` counts only the prunable weights; ``scope="network"`` counts every parameter, so that biases and
+    normalisation, which are never pruned, use up their part of the budget first. A rate is the share removed.
+
+    >>> Budget.rate(0.98).connections(prunable=39_400, unpruned=141)
+    788
+    >>> Budget.weights(788, scope="network").connections(prunable=39_400, unpruned=141)
+    647
+    """
+
+    kind: Kind
+    amount: float
+    scope: Scope = "prunable"
+
+    def __post_init__(self) -> None:
+        if self.kind == "rate" and not 0 <= self.amount < 1:
+            raise BudgetError(f"a pruning rate must be in [0, 1), found {self.amount}: 0.98 removes 98 % of the weights")
+        if self.kind != "rate" and (self.amount < 1 or self.amount != int(self.amount)):
+            raise BudgetError(f"a budget in {self.kind} must be a whole number of at least 1, found {self.amount}")
+
+    @staticmethod
+    def rate(amount: float, scope: Scope = "prunable") -> Budget:
+        """Remove this share of the weights."""
+        return Budget("rate", amount, scope)
+
+    @staticmethod
+    def weights(amount: int, scope: Scope = "prunable") -> Budget:
+        """Keep this number of weights."""
+        return Budget("weights", amount, scope)
+
+    @staticmethod
+    def bytes(amount: int, scope: Scope = "network") -> Budget:
+        """Fit into this number of bytes (see ``sparse_bytes``)."""
+        return Budget("bytes", amount, scope)
+
+    @staticmethod
+    def macs(amount: int, scope: Scope = "prunable") -> Budget:
+        """Use at most this number of multiply-accumulates an inference."""
+        return Budget("macs", amount, scope)
+
+    def connections(self, *, prunable: int, unpruned: int = 0, smallest: int = 1) -> int:
+        """The number of prunable weights to keep; refuses what cannot be, saying the smallest budget that can."""
+        if self.kind == "macs":
+            raise BudgetError("a budget in MACs needs the cost of each layer: use `fit_macs`")
+        fixed = unpruned if self.scope == "network" else 0
+        if self.kind == "rate":
+            kept = round((1 - self.amount) * (prunable + fixed)) - fixed
+            least = f"a rate of at most {_below(1 - (smallest + fixed) / (prunable + fixed))}"
+        elif self.kind == "weights":
+            kept = int(self.amount) - fixed
+            least = f"{smallest + fixed:,} weights"
+        else:
+            kept = (int(self.amount) - fixed * VALUE_BYTES) // (VALUE_BYTES + INDEX_BYTES)
+            least = f"{sparse_bytes(smallest, fixed):,} bytes"
+        if kept < smallest:
+            never = f", {fixed:,} of them never pruned" if fixed else ""
+            raise BudgetError(
+                f"{self.describe()} of a network with {prunable + fixed:,} weights{never} leaves {max(kept, 0)} connections, "
+                f"but {smallest} are needed to leave no layer empty; the smallest possible is {least}"
+            )
+        return min(kept, prunable)
+
+    def describe(self) -> str:
+        """In words.
+
+        >>> Budget.rate(0.98).describe(), Budget.macs(5000).describe()
+        ('a pruning rate of 0.98', 'a budget of 5,000 macs')
+        """
+        return f"a pruning rate of {self.amount}" if self.kind == "rate" else f"a budget of {int(self.amount):,} {self.kind}"
+
+    def fit_macs(
+        self, counts: Mapping[str, int], uses: Mapping[str, int], sizes: Mapping[str, int], smallest: int = 1
+    ) -> dict[str, int]:
+        """Trim or fill per-layer ``counts`` so that ``Σ count·uses`` is the largest number not above the asked MACs.
+
+        ``uses``: multiply-accumulates that one connection of a layer costs an inference. Filling starts with the cheapest
+        layer, so where one costs a single MAC the budget is met exactly.
+        """
+        fitted, limit = dict(counts), int(self.amount)
+        least = sum(min(smallest, sizes[n]) * uses[n] for n in fitted)
+        if least > limit:
+            raise BudgetError(
+                f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} MACs, the smallest possible"
+            )
+        for name in sorted(fitted, key=lambda n: (-uses[n], n)):
+            over = sum(fitted[n] * uses[n] for n in fitted) - limit
+            if over > 0:
+                fitted[name] = max(min(smallest, sizes[name]), fitted[name] - -(-over // uses[name]))
+        for name in sorted(fitted, key=lambda n: (-uses[n], n)):
+            left = limit - sum(fitted[n] * uses[n] for n in fitted)
+            fitted[name] = min(sizes[name], fitted[name] + max(left, 0) // uses[name])
+        return fitted
+
+
+def _below(rate: float) -> str:
+    """A rate rounded down, so that what the message offers is really possible."""
+    return f"{max(int(rate * 1e6) / 1e6, 0.0):.6g}"

@@ -1,0 +1,42 @@
+"""`bandstop convert`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.errors import ConfigError
+from bandstop.skeleton.archive import write_archive
+from bandstop.skeleton.load import load
+
+__all__ = ["Convert", "main"]
+
+
+@dataclass(frozen=True)
+class Convert:
+    """Write a data set as one sequence archive (.npz, no pickle), which every verb reads.
+
+    examples:
+      bandstop convert sbu:~/SBU sbu.npz
+      bandstop convert hands hands.npz
+    """
+
+    data: tyro.conf.Positional[str]
+    """Data, named as for `bandstop train`."""
+    out: tyro.conf.Positional[Path]
+    """Archive to write; must end in .npz."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Convert."""
+    asked = parse(Convert, "convert", arguments)
+    if asked.out.suffix != ".npz":
+        raise ConfigError(f"an archive's name must end in .npz, found {asked.out}")
+    sequences = load(asked.data)
+    write_archive(sequences, asked.out)
+    print(f"{asked.out}: {len(sequences)} sequences, {len(sequences.class_names)} classes")
+    return 0

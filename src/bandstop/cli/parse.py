@@ -1,0 +1,25 @@
+"""Typed arguments from words, by tyro; shared by the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import tyro
+
+__all__ = ["parse"]
+
+T = TypeVar("T")
+
+
+def parse(kind: type[T], verb: str, arguments: Sequence[str], default: T | None = None) -> T:
+    """Build ``kind`` (a dataclass whose docstring is the help text) from the command line."""
+    extra = {} if default is None else {"default": default}
+    parsed: T = tyro.cli(
+        kind,
+        prog=f"bandstop {verb}",
+        args=list(arguments),
+        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.HelptextFromCommentsOff),
+        **extra,  # type: ignore[arg-type]
+    )
+    return parsed

@@ -1,0 +1,65 @@
+"""`bandstop predict`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.errors import ConfigError, DataError
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.load import load_sequence
+from bandstop.training.recogniser import load_recogniser
+
+__all__ = ["Predict", "main"]
+
+
+@dataclass(frozen=True)
+class Predict:
+    """Name the action in sequence files: the best class and its probability, a line a file.
+
+    examples:
+      bandstop predict runs/mine wave_01.csv wave_02.npy
+      bandstop predict runs/mine recording.json --json --top 3
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Run folder, or its model.safetensors."""
+    files: tyro.conf.Positional[tuple[Path, ...]]
+    """Sequences [frames, joints, 3]: .npy, .npz, .csv, .txt, .json or .mat."""
+    top: int = 1
+    """How many classes to name."""
+    json: bool = False
+    """Print JSON lines instead of text."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a line a file; every file is read before anything is printed."""
+    asked = parse(Predict, "predict", arguments)
+    if asked.top < 1:
+        raise ConfigError(f"--top must be at least 1, found {asked.top}")
+    if not asked.files:
+        raise ConfigError("at least one sequence file is needed: bandstop predict RUN FILE …")
+    recogniser = load_recogniser(asked.run)
+    sequences = []
+    for path in asked.files:
+        frames = np.asarray(load_sequence(path))
+        if frames.shape[1] != recogniser.joints:
+            raise DataError(f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}", path=path)
+        one = SequenceSet.from_sequences([frames], labels=[0], class_names=["?"], sequence_ids=[str(path)])
+        sequences.append(one.repaired()[0])
+    likelihood = torch.softmax(recogniser.scores(sequences), dim=1)
+    for path, row in zip(asked.files, likelihood, strict=True):
+        best = row.topk(min(asked.top, len(row)))
+        named = [(recogniser.class_names[i], float(p)) for p, i in zip(best.values, best.indices.tolist(), strict=True)]
+        if asked.json:
+            print(json.dumps({"file": str(path), "classes": [{"name": n, "probability": round(p, 4)} for n, p in named]}))
+        else:
+            print(f"{path}: " + ", ".join(f"{n} ({p:.1%})" for n, p in named))
+    return 0

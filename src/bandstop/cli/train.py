@@ -1,0 +1,73 @@
+"""`bandstop train`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.cli.show import run_table
+from bandstop.training.config import RunConfig, paper
+from bandstop.training.progress import Progress
+from bandstop.training.run import train_run
+
+__all__ = ["Train", "main"]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a recogniser on skeleton sequences to an exact budget of connections.
+
+    DATA is `hands` (embedded), fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder with one
+    sub-folder per class, or a sequence archive .npz. Without a budget the network stays dense.
+
+    examples:
+      bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98
+      bandstop train my_gestures/ --weights 800 --out runs/mine
+      bandstop train hands --macs 20000 --out runs/small
+      bandstop train hands --rate 0.98 --preset paper --epochs 2700 --out runs/paper98
+    """
+
+    out: Path
+    """Folder of the run."""
+    config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
+    resume: bool = False
+    """Continue an interrupted run with the settings stored in its folder."""
+    tensorboard: bool = False
+    """Write curves for TensorBoard to OUT/tensorboard."""
+    report: bool = True
+    """Write OUT/report.html at the end."""
+    quiet: bool = False
+    """Show nothing while training."""
+    checkpoint_seconds: float = 20.0
+    """Save a checkpoint about this often."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Train, then print the small table."""
+    asked = parse(Train, "train", arguments, Train(out=Path("run"), config=paper(RunConfig(epochs=2700)))) if _paper(arguments) else parse(Train, "train", arguments)
+    with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:
+        metrics = train_run(
+            asked.config,
+            asked.out,
+            resume=asked.resume,
+            show=show,
+            tensorboard=asked.tensorboard,
+            checkpoint_seconds=asked.checkpoint_seconds,
+        )
+    if asked.report:
+        from bandstop.report import write_report
+
+        write_report(asked.out)
+    print(run_table({asked.out.name: metrics}))
+    return 0
+
+
+def _paper(arguments: Sequence[str]) -> bool:
+    """Whether the paper's preset is asked for: it changes the defaults that the other flags start from."""
+    words = list(arguments)
+    return "--preset=paper" in words or any(a == "--preset" and b == "paper" for a, b in zip(words, words[1:], strict=False))

@@ -1,0 +1,72 @@
+"""Picking exactly so many weights, deterministically, without sorting more than is needed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bandstop.priors import Prior
+
+__all__ = ["cut_value", "rank_transform", "relative_ranks", "select"]
+
+
+def cut_value(latent: Tensor, count: int) -> Tensor:
+    """The threshold a that ``count`` magnitudes exceed: the largest magnitude that is stopped (0 if none is).
+
+    >>> cut_value(torch.tensor([3.0, -1.0, 2.0]), 1)
+    tensor(2.)
+    """
+    stopped = latent.numel() - count
+    if stopped <= 0:
+        return latent.new_zeros(())
+    magnitude = latent.detach().abs().flatten()
+    if count < stopped // 4:
+        return magnitude.topk(count + 1, sorted=True).values[-1]
+    return magnitude.kthvalue(stopped).values
+
+
+def select(scores: Tensor, count: int) -> Tensor:
+    """Mask of exactly the ``count`` largest scores; among equals the earlier one wins.
+
+    >>> select(torch.tensor([1.0, 2.0, 2.0, 2.0]), 2)
+    tensor([False,  True,  True, False])
+    """
+    flat = scores.detach().flatten()
+    keep = torch.zeros_like(flat, dtype=torch.bool)
+    if count <= 0:
+        return keep.reshape(scores.shape)
+    if count >= flat.numel():
+        return torch.ones_like(keep).reshape(scores.shape)
+    limit = flat.kthvalue(flat.numel() - count + 1).values
+    keep = flat > limit
+    ties = (flat == limit).nonzero().flatten()
+    keep[ties[: count - int(keep.sum())]] = True
+    return keep.reshape(scores.shape)
+
+
+def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
+    """Scores that make layers comparable under given counts: ``−rank/count``, so the best ``count`` are above −1.
+
+    >>> relative_ranks(torch.tensor([0.1, 5.0, 2.0]), 2)
+    tensor([-1.0000, -0.0000, -0.5000])
+    """
+    order = magnitudes.detach().abs().flatten().sort(descending=True, stable=True).indices
+    ranks = torch.empty(len(order), dtype=torch.float64, device=order.device)
+    ranks[order] = torch.arange(len(order), dtype=torch.float64, device=order.device)
+    return (-ranks / max(count, 0.5)).reshape(magnitudes.shape).to(torch.float32)
+
+
+def rank_transform(weight: Tensor, prior: Prior) -> Tensor:
+    """Latents with the order and signs of ``weight`` and exactly the magnitudes of the prior: ``|ŵ_(i)| = F⁻¹((i+½)/n)``.
+
+    >>> from bandstop.priors import Uniform
+    >>> rank_transform(torch.tensor([-5.0, 0.1]), Uniform(1.0))
+    tensor([-0.7500,  0.2500])
+    """
+    flat = weight.detach().flatten()
+    order = flat.abs().sort(stable=True).indices
+    rates = (torch.arange(flat.numel(), dtype=torch.float64, device=flat.device) + 0.5) / flat.numel()
+    magnitudes = prior.magnitude_icdf(rates).to(flat.dtype)
+    latent = torch.empty_like(flat)
+    latent[order] = magnitudes
+    return (latent * torch.where(flat < 0, -1.0, 1.0)).reshape(weight.shape)

@@ -1,0 +1,156 @@
+"""The band-stop parametrisation of one weight tensor, and how it is put on a module and taken off again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from bandstop.errors import ModelError
+from bandstop.gate import Gate
+
+__all__ = ["BandStop", "PrunedLayer", "prunable_layers"]
+
+
+class BandStop(nn.Module):
+    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M."""
+
+    threshold: Tensor
+    temperature: Tensor
+    keep: Tensor | None
+
+    def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
+        super().__init__()
+        self.gate = gate
+        if learn_gain:
+            self.gain = nn.Parameter(gain)
+        else:
+            self.register_buffer("gain", gain)
+        self.register_buffer("threshold", torch.zeros_like(gain))
+        self.register_buffer("temperature", torch.ones_like(gain))
+        self.register_buffer("keep", None)
+
+    def forward(self, latent: Tensor) -> Tensor:
+        if self.keep is not None:
+            return latent * (self.keep * self.gain)
+        return self.gate.effective(latent, self.threshold, self.temperature) * self.gain
+
+    def extra_repr(self) -> str:
+        return f"{self.gate}, frozen={self.keep is not None}"
+
+
+@dataclass
+class PrunedLayer:
+    """One prunable tensor: its name, every module that owns it (tied weights have several) and its parametrisation."""
+
+    name: str
+    owners: tuple[tuple[nn.Module, str], ...]
+    band: BandStop | None = None
+
+    @property
+    def latent(self) -> nn.Parameter:
+        """Ŵ while attached, the plain weight otherwise."""
+        module, attribute = self.owners[0]
+        if self.band is None:
+            found = getattr(module, attribute)
+        else:
+            found = module.parametrizations[attribute].original  # type: ignore[index,union-attr]
+        assert isinstance(found, nn.Parameter)
+        return found
+
+    def attach(self, band: BandStop, latent: Tensor) -> None:
+        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, so optimisers keep working."""
+        parameter = self.latent
+        for module, attribute in self.owners:
+            setattr(module, attribute, parameter)
+            parametrize.register_parametrization(module, attribute, band, unsafe=True)
+            module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
+            if isinstance(module, nn.RNNBase) and not hasattr(module, "_bandstop_refresh"):
+                module._bandstop_refresh = module.register_forward_pre_hook(_refresh_flat_weights)
+        with torch.no_grad():
+            parameter.copy_(latent)
+        self.band = band
+
+    def detach(self, weight: Tensor) -> None:
+        """Take the parametrisation off and leave the plain ``weight`` in the same parameter object."""
+        parameter = self.latent
+        for module, attribute in self.owners:
+            parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
+            setattr(module, attribute, parameter)
+        with torch.no_grad():
+            parameter.copy_(weight)
+        self.band = None
+        for module, _ in self.owners:
+            if isinstance(module, nn.RNNBase) and hasattr(module, "_bandstop_refresh"):
+                if not parametrize.is_parametrized(module):
+                    module._bandstop_refresh.remove()
+                    del module._bandstop_refresh
+                _refresh_flat_weights(module, None)
+
+    @torch.no_grad()
+    def effective(self) -> Tensor:
+        """The weight as the network uses it, without gain: ``Ŵ ⊙ ψ(Ŵ)``."""
+        assert self.band is not None
+        return self.band(self.latent) / self.band.gain
+
+    @torch.no_grad()
+    def freeze(self, keep: Tensor) -> None:
+        """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
+        assert self.band is not None
+        self.latent.copy_(nonzero(self.effective(), keep))
+        self.band.keep = keep
+
+
+def nonzero(weight: Tensor, keep: Tensor) -> Tensor:
+    """``weight`` with exact zeros where not kept and none where kept: a kept weight of 0 becomes a negligible number."""
+    tiny = weight.abs().max().clamp(min=1e-20) * 1e-6
+    return torch.where(keep, torch.where(weight == 0, tiny, weight), 0)
+
+
+def _refresh_flat_weights(module: nn.Module, _: object) -> None:
+    """Recurrent layers cache their weights in a list; make the list see the gated ones."""
+    if isinstance(module, nn.RNNBase):
+        module._flat_weights = [getattr(module, name) for name in module._flat_weights_names]
+
+
+def prunable_layers(
+    model: nn.Module, choose: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None
+) -> list[PrunedLayer]:
+    """The tensors to prune: parameters of two or more dimensions, or those chosen by name (``fnmatch``) or predicate.
+
+    >>> [layer.name for layer in prunable_layers(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1)))]
+    ['0.weight', '2.weight']
+    """
+    from fnmatch import fnmatch
+
+    patterns = None if choose is None or callable(choose) else list(choose)
+    used: set[str] = set()
+    owners: dict[int, list[tuple[str, nn.Module, str]]] = {}
+    for prefix, module in model.named_modules():
+        if parametrize.is_parametrized(module):
+            raise ModelError(
+                f"layer {prefix or 'model'} is parametrised already: finalize the pruner on it (or remove its "
+                "parametrisations) before attaching another"
+            )
+        for attribute, parameter in module.named_parameters(recurse=False):
+            name = f"{prefix}.{attribute}" if prefix else attribute
+            if patterns is not None:
+                matched = {p for p in patterns if fnmatch(name, p)}
+                used |= matched
+                wanted = bool(matched)
+            else:
+                wanted = choose(name, parameter) if callable(choose) else parameter.ndim >= 2
+            if not wanted and id(parameter) not in owners:
+                continue
+            if not parameter.is_floating_point():
+                raise ModelError(f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned")
+            owners.setdefault(id(parameter), []).append((name, module, attribute))
+    if patterns is not None and (unknown := [p for p in patterns if p not in used]):
+        names = ", ".join(n for n, _ in model.named_parameters())
+        raise ModelError(f"no parameter is called {', '.join(map(repr, unknown))}; the model has: {names}")
+    if not owners:
+        raise ModelError("the model has no weight of two or more dimensions to prune; name the parameters with layers=[…]")
+    return [PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found)) for found in owners.values()]

@@ -1,0 +1,225 @@
+"""The engine: attach to a network, add the penalty to the loss, step after the optimiser, finalize to exact zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bandstop.budget import Budget
+from bandstop.errors import BudgetError, ConfigError, ModelError
+from bandstop.histogram import Bins, kl_to_prior, soft_histogram
+from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
+from bandstop.recipe import Recipe
+from bandstop.magnitude import cut_value, rank_transform, relative_ranks, select
+from bandstop.target import Target
+from bandstop.selection import live_selection
+from bandstop.topology import trace
+
+__all__ = ["Pruner"]
+
+
+class Pruner:
+    """Trains ``model`` to ``budget`` within ``steps`` optimiser steps.
+
+    >>> model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+    >>> pruner = Pruner(model, 0.9, steps=20)
+    >>> optimiser = torch.optim.Adam(pruner.parameter_groups(lr=1e-2))
+    >>> for _ in range(20):
+    ...     loss = model(torch.randn(32, 8)).square().mean() + pruner.penalty()
+    ...     optimiser.zero_grad()
+    ...     loss.backward()
+    ...     optimiser.step()
+    ...     pruner.step()
+    >>> model = pruner.finalize()
+    >>> sum(int(p.count_nonzero()) for p in (model[0].weight, model[2].weight))
+    19
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        budget: Budget | float,
+        *,
+        steps: int,
+        recipe: Recipe | None = None,
+        layers: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None,
+        example: Any = None,
+    ) -> None:
+        if steps < 1:
+            raise ConfigError(f"steps, the optimiser steps of the whole training, must be at least 1, found {steps}")
+        self.model, self.steps, self.example = model, steps, example
+        self.recipe = recipe or Recipe.default()
+        self.budget = budget if isinstance(budget, Budget) else Budget.rate(budget)
+        if self.recipe.live and example is None:
+            raise ConfigError("only live connections can be kept with an example input to trace: give example=…")
+        self.layers = prunable_layers(model, layers)
+        sizes = {layer.name: layer.latent.numel() for layer in self.layers}
+        unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
+        uses = self._mac_uses() if self.budget.kind == "macs" else {}
+        self.target = Target(self.budget, sizes, unpruned, self.recipe.floor, uses)
+        self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
+        self.taken, self.frozen = 0, False
+        self._counts: dict[str, int] = {}
+        bands = [self._band(layer) for layer in self.layers]
+        for layer, (band, latent) in zip(self.layers, bands, strict=True):
+            layer.attach(band, latent)
+        self._update()
+
+    def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
+        """Parametrisation and first latent of a layer: its scale goes to the gain, its shape to the prior's."""
+        weight = layer.latent.detach()
+        spread = weight.square().mean().sqrt()
+        if not bool(torch.isfinite(spread)):
+            raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
+        gain = (spread / self.recipe.prior.std).clamp(min=1e-12)
+        rank = self.recipe.start == "rank"
+        latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
+        return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.learn_gain), latent
+
+    def _mac_uses(self) -> dict[str, int]:
+        if self.example is None:
+            raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
+        traced = trace(self.model, self.example, {layer.name: layer.latent for layer in self.layers})
+        return {layer.name: max(1, int(traced.weights[layer.name].uses.max())) for layer in self.layers}
+
+    def parameter_groups(
+        self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0
+    ) -> list[dict[str, Any]]:
+        """Optimiser groups: latents (own rate, no decay: the prior is their regulariser), and everything else."""
+        latents = [layer.latent for layer in self.layers]
+        known = {id(p) for p in latents}
+        rest = [p for p in self.model.parameters() if id(p) not in known]
+        decayed = [p for p in rest if p.ndim >= 2]
+        plain = [p for p in rest if p.ndim < 2]
+        groups = [
+            {"params": latents, "lr": latent_lr or lr, "weight_decay": 0.0},
+            {"params": plain, "lr": lr, "weight_decay": 0.0},
+            {"params": decayed, "lr": lr, "weight_decay": weight_decay},
+        ]
+        return [g for g in groups if g["params"]]
+
+    @property
+    def progress(self) -> float:
+        """Share of the training that is done, 0 … 1."""
+        return min(self.taken / self.steps, 1.0)
+
+    @property
+    def kept(self) -> int:
+        """Connections kept at present."""
+        return sum(self._counts.values())
+
+    @property
+    def rate(self) -> float:
+        """Pruning rate at present."""
+        return 1 - self.kept / self.target.prunable
+
+    @property
+    def settled(self) -> bool:
+        """Whether the mask is fixed."""
+        return self.frozen
+
+    @property
+    def kl_weight(self) -> float:
+        """λ at present."""
+        return 0.0 if self.frozen else self.recipe.kl(self.progress)
+
+    def divergence(self) -> Tensor:
+        """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""
+        latents = [layer.latent for layer in self.layers]
+        return kl_to_prior(latents, self.recipe.prior, self.bins, pooled=self.recipe.histogram == "pooled")
+
+    def penalty(self) -> Tensor:
+        """``λ · KL(P‖Q)``: add it to the loss."""
+        weight = self.kl_weight
+        return weight * self.divergence() if weight else torch.zeros((), device=self.layers[0].latent.device)
+
+    def step(self) -> None:
+        """Call once after each optimiser step: moves the schedules, renews the thresholds, fixes the mask in time."""
+        self.taken += 1
+        if self.frozen:
+            return
+        if self.recipe.freeze < 1 and self.progress >= self.recipe.freeze:
+            self.freeze()
+        elif self.taken % self.recipe.every == 0:
+            self._update()
+
+    @torch.no_grad()
+    def _update(self) -> None:
+        temperature, share = self.recipe.temperature(self.progress), self.recipe.ramp(self.progress)
+        self._counts = self._shared(share)
+        from_prior = self.recipe.threshold == "prior"
+        cut = torch.tensor(self.recipe.prior.magnitude_quantile(self.rate) if from_prior else 0.0)
+        for layer in self.layers:
+            assert layer.band is not None
+            layer.band.temperature.fill_(temperature)
+            layer.band.threshold.copy_(cut if from_prior else cut_value(layer.latent, self._counts[layer.name]))
+
+    def _shared(self, share: float) -> dict[str, int]:
+        latents = {layer.name: layer.latent.detach() for layer in self.layers}
+        return self.target.counts(share, self.recipe.allocation, latents, dict(self.recipe.densities))
+
+    @torch.no_grad()
+    def selection(self) -> dict[str, Tensor]:
+        """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
+        counts = self._shared(1.0)
+        if not self.recipe.live:
+            return {layer.name: select(layer.latent.abs(), counts[layer.name]) for layer in self.layers}
+        scores = {layer.name: relative_ranks(layer.latent, counts[layer.name]) for layer in self.layers}
+        return live_selection(scores, sum(counts.values()), self.model, self.example).masks
+
+    @torch.no_grad()
+    def freeze(self) -> None:
+        """Fix the final mask now; from here on the kept weights train freely."""
+        keep = self.selection()
+        for layer in self.layers:
+            layer.freeze(keep[layer.name])
+        self._counts = {name: int(mask.sum()) for name, mask in keep.items()}
+        self.frozen = True
+
+    @torch.no_grad()
+    def finalize(self) -> nn.Module:
+        """Give the plain model back: exactly the asked connections, exact zeros elsewhere, no trace of the pruner."""
+        if not self.frozen:
+            self.freeze()
+        for layer in self.layers:
+            assert layer.band is not None and layer.band.keep is not None
+            keep = layer.band.keep
+            layer.detach(nonzero(layer.band(layer.latent), keep))
+        return self.model
+
+    @torch.no_grad()
+    def snapshot(self) -> dict[str, Any]:
+        """The pooled latent histogram beside its prior, the divergence, and each layer's threshold and gain."""
+        layers = {}
+        for layer in self.layers:
+            assert layer.band is not None
+            layers[layer.name] = {"threshold": float(layer.band.threshold), "gain": float(layer.band.gain)}
+        if self.frozen:
+            return {"layers": layers}
+        observed = soft_histogram([layer.latent for layer in self.layers], self.bins).double()
+        histogram = {
+            "centres": _rounded(self.bins.centres()),
+            "observed": _rounded(observed / observed.sum()),
+            "prior": _rounded(self.recipe.prior.bin_probabilities(self.bins.edges())),
+            "threshold": sum(row["threshold"] for row in layers.values()) / len(layers),
+            "range": self.bins.limit,
+        }
+        return {"kl": float(self.divergence()), "histogram": histogram, "layers": layers}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
+        return {"taken": self.taken, "frozen": self.frozen, "counts": dict(self._counts)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from ``state_dict``; call before loading the model's state, so that its masks find their place."""
+        self.taken, self.frozen, self._counts = int(state["taken"]), bool(state["frozen"]), dict(state["counts"])
+        for layer in self.layers:
+            assert layer.band is not None
+            layer.band.keep = torch.ones_like(layer.latent, dtype=torch.bool) if self.frozen else None
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [float(f"{v:.5g}") for v in values.tolist()]

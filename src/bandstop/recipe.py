@@ -1,0 +1,90 @@
+"""A recipe: every choice of the method in one frozen object, with the two presets `paper` and `default`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bandstop.allocation import ALLOCATIONS
+from bandstop.errors import ConfigError
+from bandstop.gate import Gate, Logistic, Soft
+from bandstop.priors import Laplace, Prior
+from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
+
+__all__ = ["Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is brought to its budget."""
+
+    prior: Prior = field(default_factory=lambda: Laplace(1.0))
+    """The distribution that the latent weights of each layer are pulled to (and start from)."""
+    gate: Gate = field(default_factory=Soft)
+    """ψ."""
+    allocation: str = "lamp"
+    """How layers share the budget: learned, uniform, erk, lamp, given."""
+    densities: tuple[tuple[str, float], ...] = ()
+    """Relative densities by layer name, for allocation "given"."""
+    threshold: Literal["empirical", "prior"] = "empirical"
+    """a from the latent weights' own quantile (exact at every update) or from the prior's, a = F⁻¹(r) (the paper)."""
+    ramp: Schedule = field(default_factory=lambda: Ramp(0.0, 1.0, end=0.7))
+    """Share of the final rate that applies at each moment of training."""
+    temperature: Schedule = field(default_factory=lambda: Constant(1.0))
+    """τ of gates that have one."""
+    kl: Schedule = field(default_factory=lambda: Window(0.0))
+    """λ, the weight of KL(P‖Q)."""
+    histogram: Literal["layer", "pooled"] = "layer"
+    """One histogram a layer, or one for all."""
+    bins: int = 100
+    """K."""
+    start: Literal["rank", "scale"] = "rank"
+    """Latent weights start as the prior's quantiles in the order of the given weights, or as the given weights rescaled."""
+    learn_gain: bool = True
+    """Layer gains g are trained, or stay as set from the given weights."""
+    freeze: float = 0.8
+    """Progress at which the mask is fixed; 1 for never."""
+    live: bool = False
+    """Spend the budget on live connections only (needs an example input)."""
+    floor: int = 1
+    """Fewest connections that any layer keeps; 0 allows empty layers."""
+    every: int = 1
+    """Thresholds are renewed every so many steps."""
+
+    def __post_init__(self) -> None:
+        if self.allocation not in ALLOCATIONS:
+            raise ConfigError(f"allocation must be one of {', '.join(ALLOCATIONS)}, found {self.allocation!r}")
+        if self.bins < 3:
+            raise ConfigError(f"bins must be at least 3, found {self.bins}")
+        if not 0 < self.freeze <= 1:
+            raise ConfigError(f"freeze must be in (0, 1], found {self.freeze}")
+        if self.every < 1:
+            raise ConfigError(f"every must be at least 1, found {self.every}")
+        if self.floor < 0:
+            raise ConfigError(f"floor must be 0 (layers may be emptied) or more, found {self.floor}")
+
+    @staticmethod
+    def paper(prior: Prior | None = None) -> Recipe:
+        """The paper's method, literal but for its errata: logistic gate, pooled histogram, λ = 10, a = F⁻¹(r), K = 100.
+
+        >>> Recipe.paper().kl(0.5), Recipe.paper().histogram
+        (10.0, 'pooled')
+        """
+        return Recipe(
+            prior=prior or Laplace(1.0),
+            gate=Logistic(sigma=1.0),
+            allocation="learned",
+            threshold="prior",
+            ramp=Constant(1.0),
+            temperature=Geometric(1.0, 1e-3, begin=0.5),
+            kl=Constant(10.0),
+            histogram="pooled",
+            start="scale",
+            learn_gain=False,
+            freeze=1.0,
+        )
+
+    @staticmethod
+    def default(prior: Prior | None = None) -> Recipe:
+        """The best recipe known (docs/recipe.md says what each part is worth)."""
+        return Recipe(prior=prior or Laplace(1.0))

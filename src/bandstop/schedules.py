@@ -1,0 +1,88 @@
+"""Schedules: small frozen objects that map progress through training (0 … 1) to a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Constant", "Geometric", "Ramp", "Schedule", "Window"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Base: call with progress in [0, 1]."""
+
+    def __call__(self, progress: float) -> float:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same value throughout.
+
+    >>> Constant(3.0)(0.5)
+    3.0
+    """
+
+    value: float
+
+    def __call__(self, progress: float) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Ramp(Schedule):
+    """``final − (final − first)·(1 − u)^power``, u running 0 → 1 between ``begin`` and ``end`` (cubic: Zhu & Gupta's ramp).
+
+    >>> [round(Ramp(0.0, 0.9, begin=0.0, end=0.5)(p), 3) for p in (0.0, 0.25, 0.5, 1.0)]
+    [0.0, 0.787, 0.9, 0.9]
+    """
+
+    first: float
+    final: float
+    begin: float = 0.0
+    end: float = 1.0
+    power: float = 3.0
+
+    def __call__(self, progress: float) -> float:
+        span = max(self.end - self.begin, 1e-12)
+        u = min(max((progress - self.begin) / span, 0.0), 1.0)
+        return self.final - (self.final - self.first) * (1 - u) ** self.power
+
+
+@dataclass(frozen=True)
+class Geometric(Schedule):
+    """From ``first`` to ``final`` by equal ratios between ``begin`` and ``end``: for temperatures.
+
+    >>> round(Geometric(1.0, 0.01)(0.5), 6)
+    0.1
+    """
+
+    first: float
+    final: float
+    begin: float = 0.0
+    end: float = 1.0
+
+    def __call__(self, progress: float) -> float:
+        span = max(self.end - self.begin, 1e-12)
+        u = min(max((progress - self.begin) / span, 0.0), 1.0)
+        ratio: float = self.first * (self.final / self.first) ** u
+        return ratio
+
+
+@dataclass(frozen=True)
+class Window(Schedule):
+    """``value`` while progress < ``end``, then nothing; with ``power`` > 0 it decays as ``(1 − progress/end)^power``.
+
+    >>> Window(10.0, end=0.8)(0.5), Window(10.0, end=0.8)(0.9), Window(10.0, end=0.8, power=1.0)(0.4)
+    (10.0, 0.0, 5.0)
+    """
+
+    value: float
+    end: float = 1.0
+    power: float = 0.0
+
+    def __call__(self, progress: float) -> float:
+        if progress >= self.end and not self.end >= 1:
+            return 0.0
+        left: float = max(1 - progress / self.end, 0.0) ** self.power
+        return self.value * left

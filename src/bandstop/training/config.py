@@ -1,0 +1,242 @@
+"""The one description of a run: what the command line builds, the run folder stores and a resumed run reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import tyro
+
+from bandstop.budget import Budget
+from bandstop.errors import ConfigError
+from bandstop.gate import Gate, gate
+from bandstop.nets import NetConfig
+from bandstop.priors import prior
+from bandstop.recipe import Recipe
+from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
+from bandstop.skeleton.augment import Augmentation
+from bandstop.training.lr import Rule
+
+__all__ = ["OptimConfig", "PruneConfig", "RunConfig", "paper"]
+
+
+@dataclass(frozen=True)
+class PruneConfig:
+    """The method's choices (see ``bandstop.Recipe``)."""
+
+    gate: Literal["soft", "hard", "garrote", "logistic"] = "soft"
+    """Band-stop gate."""
+    leak: float = 1.0
+    """Gradient that reaches a stopped weight (exact gates): 1 as if the gate were open, 0 the true derivative."""
+    power: float = 2.0
+    """Exponent of the garrote gate."""
+    sigma: float = 1.0
+    """σ of the logistic gate."""
+    cool: float = 1e-3
+    """Final temperature of the logistic gate."""
+    allocation: Literal["learned", "uniform", "erk", "lamp"] = "lamp"
+    """How layers share the budget."""
+    threshold: Literal["empirical", "prior"] = "empirical"
+    """Threshold from the latents' own quantile (exact) or from the prior's (the paper)."""
+    ramp: float = 0.7
+    """Share of training over which the rate rises cubically; 0 applies the full rate from the start."""
+    freeze: float = 0.8
+    """Share of training after which the mask is fixed; 1 for never."""
+    kl: float = 0.0
+    """λ of KL(P‖Q)."""
+    kl_decay: float = 0.0
+    """Power with which λ decays to nothing until the mask is fixed; 0 for constant."""
+    histogram: Literal["layer", "pooled"] = "layer"
+    """One histogram a layer, or one for all."""
+    bins: int = 100
+    """Bins of the histogram."""
+    start: Literal["rank", "scale"] = "rank"
+    """Latents start as the prior's quantiles in the order of the initial weights, or as those weights rescaled."""
+    prior_scale: float = 1.0
+    """Scale of the prior, in latent units."""
+    learn_gain: bool = True
+    """Train the layer gains."""
+    live: bool = True
+    """Spend the budget on live connections only."""
+    floor: int = 1
+    """Fewest connections that a layer keeps; 0 allows empty layers."""
+    every: int = 4
+    """Renew thresholds every so many steps."""
+
+    def make_gate(self) -> Gate:
+        """The gate object."""
+        if self.gate == "logistic":
+            return gate("logistic", sigma=self.sigma)
+        if self.gate == "garrote":
+            return gate("garrote", power=self.power, leak=self.leak)
+        return gate(self.gate, leak=self.leak)
+
+    def recipe(self, prior_name: str) -> Recipe:
+        """The engine's recipe."""
+        temperature: Schedule = Constant(1.0)
+        if self.gate == "logistic":
+            temperature = Geometric(1.0, self.cool, begin=0.5)
+        return Recipe(
+            prior=prior(prior_name, self.prior_scale),
+            gate=self.make_gate(),
+            allocation=self.allocation,
+            threshold=self.threshold,
+            ramp=Ramp(0.0, 1.0, end=self.ramp) if self.ramp else Constant(1.0),
+            temperature=temperature,
+            kl=Window(self.kl, end=self.freeze, power=self.kl_decay),
+            histogram=self.histogram,
+            bins=self.bins,
+            start=self.start,
+            learn_gain=self.learn_gain,
+            freeze=self.freeze,
+            live=self.live,
+            floor=self.floor,
+            every=self.every,
+        )
+
+
+@dataclass(frozen=True)
+class OptimConfig:
+    """The optimiser."""
+
+    kind: Literal["adamw", "adam"] = "adamw"
+    """AdamW, or Adam as in the paper."""
+    lr: float = 1e-2
+    """Learning rate."""
+    latent_lr: float = 5e-2
+    """Learning rate of latent weights (pruned runs)."""
+    weight_decay: float = 1e-2
+    """Weight decay of dense weights."""
+    batch: int = 150
+    """Sequences a batch."""
+    rule: Rule = "cosine"
+    """Learning-rate rule."""
+    warmup: float = 0.03
+    """Share of training with rising learning rate."""
+    smoothing: float = 0.0
+    """Label smoothing."""
+    average: float = 0.0
+    """Decay of the moving average of weights used once the mask is fixed; 0 for none."""
+
+
+@dataclass(frozen=True)
+class DistillConfig:
+    """Learning from finished dense runs."""
+
+    teachers: tuple[str, ...] = ()
+    """Run folders whose averaged predictions are learned from; their training is an extra cost."""
+    share: float = 0.7
+    """Share of the loss that comes from the teachers."""
+    temperature: float = 2.0
+    """Softening of predictions."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """A whole run, resolved."""
+
+    data: tyro.conf.Positional[str] = "hands"
+    """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive .npz."""
+    method: str = "pmp"
+    """pmp, or dense for no pruning."""
+    rate: float | None = None
+    """Budget: share of the weights to remove."""
+    weights: int | None = None
+    """Budget: number of weights to keep."""
+    bytes: int | None = None
+    """Budget: bytes of the sparse network."""
+    macs: int | None = None
+    """Budget: multiply-accumulates an inference."""
+    scope: Literal["prunable", "network"] = "prunable"
+    """Whether the budget counts prunable weights only or every parameter of the network."""
+    prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
+    """Prior of the latent weights."""
+    preset: Literal["default", "paper"] = "default"
+    """Which preset the settings started from."""
+    seed: int = 0
+    """Seed of everything random."""
+    epochs: int = 400
+    """Passes over the training set."""
+    chunks: int = 32
+    """Temporal chunks a sequence."""
+    validation: float = 0.0
+    """Share of the training split held out and reported instead of the test split (for choosing settings)."""
+    threads: int = 1
+    """Threads of torch: one is fastest for nets this small."""
+    net: NetConfig = field(default_factory=NetConfig)
+    prune: PruneConfig = field(default_factory=PruneConfig)
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    augment: Augmentation = field(default_factory=Augmentation)
+    distill: DistillConfig = field(default_factory=DistillConfig)
+
+    def __post_init__(self) -> None:
+        asked = [k for k in ("rate", "weights", "bytes", "macs") if getattr(self, k) is not None]
+        if len(asked) > 1:
+            raise ConfigError(f"one budget at a time: found {' and '.join('--' + k for k in asked)}; give only one of them")
+        for name, low in (("epochs", 1), ("chunks", 2), ("threads", 1)):
+            if getattr(self, name) < low:
+                raise ConfigError(f"{name} must be at least {low}, found {getattr(self, name)}")
+        if not 0 <= self.validation < 1:
+            raise ConfigError(f"validation must be a share in [0, 1), found {self.validation}")
+        if self.optim.batch < 2:
+            raise ConfigError(f"optim.batch must be at least 2, found {self.optim.batch}")
+
+    @property
+    def budget(self) -> Budget | None:
+        """The asked budget; none for a dense run."""
+        for kind in ("rate", "weights", "bytes", "macs"):
+            amount = getattr(self, kind)
+            if amount is not None:
+                return Budget(kind, amount, self.scope)  # type: ignore[arg-type]
+        return None
+
+    @property
+    def dense(self) -> bool:
+        """Whether nothing is pruned."""
+        return self.method == "dense" or self.budget is None
+
+    def to_json(self) -> str:
+        """As stored in a run folder."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+    @staticmethod
+    def from_json(text: str) -> RunConfig:
+        """From a run folder; unknown or missing fields are refused by name."""
+        try:
+            found = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"config is not valid JSON: {error}") from None
+        built: RunConfig = _build(RunConfig, found, "config")
+        return built
+
+
+def paper(config: RunConfig) -> RunConfig:
+    """The paper's settings, literal but for its errata: λ = 10, K = 100, Adam, batch 600, learning-rate rule on the speed.
+
+    The epochs stay as asked (the paper: 2,700), so that a short trial of the preset is possible.
+    """
+    prune = PruneConfig(
+        gate="logistic", allocation="learned", threshold="prior", ramp=0.0, freeze=1.0, kl=10.0, histogram="pooled",
+        start="scale", learn_gain=False, live=False, every=1,
+    )
+    optim = OptimConfig(kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0)
+    net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
+    augment = Augmentation(crop=0, warp=0, rotation=0, scale=0, noise=0)
+    return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
+
+
+def _build(kind: Any, values: Any, where: str) -> Any:
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where} must be an object, found {type(values).__name__}")
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    if unknown := set(values) - set(fields):
+        raise ConfigError(f"{where} has unknown fields {sorted(unknown)}; it was written by another version")
+    nested = {"net": NetConfig, "prune": PruneConfig, "optim": OptimConfig, "augment": Augmentation, "distill": DistillConfig}
+    made = {}
+    for name, value in values.items():
+        if name in nested and kind is RunConfig:
+            value = _build(nested[name], value, f"{where}.{name}")
+        made[name] = tuple(value) if isinstance(value, list) else value
+    return kind(**made)

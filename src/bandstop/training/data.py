@@ -1,0 +1,70 @@
+"""Sequences made ready for training: running integrals to augment from, signals to judge on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.augment import Augmentation
+from bandstop.skeleton.chunk import ChunkTable
+from bandstop.skeleton.normalise import Normaliser, body_size, centred, signals
+from bandstop.skeleton.split import train_and_test
+
+__all__ = ["TrainingData", "prepare"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Everything a run needs of its data."""
+
+    table: ChunkTable
+    """Training sequences, normalised frame by frame beforehand so that an epoch costs only new boundaries."""
+    labels: Tensor
+    judge_signals: Tensor
+    judge_labels: Tensor
+    judged_on: str
+    normaliser: Normaliser
+    pose: Tensor
+    source: SequenceSet
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self.source.class_names)
+
+    def epoch(self, augmentation: Augmentation, generator: Generator) -> tuple[Tensor, Tensor]:
+        """All training sequences once, in random order, each changed anew: signals ``[N, V, S]`` and labels."""
+        order = torch.randperm(len(self.table), generator=generator)
+        root = self.normaliser.root
+        boundaries = augmentation.boundaries(self.table.lengths[order], self.normaliser.chunks, generator)
+        chunks = self.table.chunks(order, boundaries)
+        chunks[:, :, root] -= chunks[:, :, root].mean(dim=1, keepdim=True)
+        return signals(augmentation(chunks, generator)), self.labels[order]
+
+
+def prepare(sequences: SequenceSet, *, chunks: int, validation: float = 0.0, seed: int = 0) -> TrainingData:
+    """Split, measure the normaliser on the training part, and chunk the judging part."""
+    sequences = sequences.repaired()
+    train, judge, judged_on = train_and_test(sequences, validation=validation, seed=seed)
+    raw = ChunkTable(sequences.subset(train))
+    plain = raw.chunks(torch.arange(len(raw)), chunks)
+    edges = torch.as_tensor(sequences.edges)
+    normaliser = Normaliser.fit(plain, edges, sequences.root)
+    judged = ChunkTable(sequences.subset(judge))
+    sizes = body_size(plain, edges, sequences.root)
+    scale = torch.tensor(normaliser.node_scale, dtype=torch.float64)[:, None]
+    frames = [torch.as_tensor(raw_frames, dtype=torch.float64) for raw_frames in sequences.subset(train)]
+    normal = [centred(f[None], sequences.root)[0] / size / scale for f, size in zip(frames, sizes.double(), strict=True)]
+    return TrainingData(
+        table=ChunkTable([n.numpy() for n in normal], torch.float32),
+        labels=torch.as_tensor(sequences.labels[train]),
+        judge_signals=normaliser(judged.chunks(torch.arange(len(judged)), chunks)),
+        judge_labels=torch.as_tensor(sequences.labels[judge]),
+        judged_on=judged_on,
+        normaliser=normaliser,
+        pose=plain.mean(dim=(0, 1)),
+        source=sequences,
+    )

@@ -1,0 +1,152 @@
+"""The training loop: one object that holds all that changes, so that it can be saved and taken up again bit by bit."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bandstop.errors import TrainingError
+from bandstop.training.config import RunConfig
+from bandstop.training.data import TrainingData
+from bandstop.training.lr import PaperRule, cosine
+from bandstop.training.methods import make_method
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Trains ``net`` on ``data`` as ``config`` says, an epoch at a time."""
+
+    def __init__(self, config: RunConfig, net: nn.Module, data: TrainingData, teachers: list[nn.Module] | None = None) -> None:
+        self.config, self.net, self.data, self.teachers = config, net, data, teachers or []
+        self.batches = max(1, round(len(data.table) / config.optim.batch))
+        self.method = make_method(config, net, config.epochs * self.batches, data.judge_signals[:1])
+        optim = config.optim
+        groups = self.method.parameter_groups(optim.lr, latent_lr=optim.latent_lr, weight_decay=optim.weight_decay)
+        for group in groups:
+            group["top_lr"] = group["lr"]
+        kind = torch.optim.AdamW if optim.kind == "adamw" else torch.optim.Adam
+        self.optimiser = kind(groups, lr=optim.lr, betas=(0.9, 0.999))
+        self.rule = PaperRule(optim.rule) if optim.rule.startswith("paper") else None
+        self.generator = torch.Generator().manual_seed(config.seed * 1_000_003 + 17)
+        self.epoch, self.seconds = 0, 0.0
+        self.average: dict[str, Tensor] = {}
+
+    @property
+    def finished(self) -> bool:
+        """Whether all epochs are done."""
+        return self.epoch >= self.config.epochs
+
+    def run_epoch(self) -> dict[str, Any]:
+        """One pass over the training set; returns what the log keeps of it."""
+        began = time.perf_counter()
+        self.net.train()
+        signals, labels = self.data.epoch(self.config.augment, self.generator)
+        totals = torch.zeros(3)
+        batches = list(zip(signals.tensor_split(self.batches), labels.tensor_split(self.batches), strict=True))
+        for place, (part, truth) in enumerate(batches):
+            factor = self._learning_rate(self.epoch + place / self.batches)
+            loss, penalty, right = self._step(part, truth)
+            totals += torch.stack([loss, penalty, right])
+        loss, penalty = totals[:2].div(self.batches).tolist()
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is not a number in epoch {self.epoch + 1}; the last good checkpoint is kept: lower the learning "
+                "rate (--optim.lr, --optim.latent-lr) and resume or start again"
+            )
+        if self.rule is not None:
+            self.rule(loss)
+        self.epoch += 1
+        self.seconds += time.perf_counter() - began
+        return {
+            "epoch": self.epoch,
+            "loss": round(loss, 6),
+            "penalty": round(penalty, 6),
+            "train_accuracy": round(float(totals[2]) / len(labels) * 100, 3),
+            "rate": round(self.method.rate, 6),
+            "kept": self.method.kept,
+            "lr": self.config.optim.lr * factor,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _learning_rate(self, epoch: float) -> float:
+        if self.rule is not None:
+            factor = self.rule.value
+        elif self.config.optim.rule == "cosine":
+            factor = cosine((epoch + 1 / self.batches) / (self.config.epochs + 1e-9), self.config.optim.warmup, 0.005)
+        else:
+            factor = 1.0
+        for group in self.optimiser.param_groups:
+            group["lr"] = group["top_lr"] * factor
+        return factor
+
+    def _step(self, signals: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        scores = self.net(signals)
+        fit = F.cross_entropy(scores, labels, label_smoothing=self.config.optim.smoothing)
+        if self.teachers:
+            fit = (1 - self.config.distill.share) * fit + self.config.distill.share * self._distillation(scores, signals)
+        penalty = self.method.penalty()
+        loss = fit + penalty
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimiser.step()
+        self.method.step()
+        if self.config.optim.average and self.method.settled:
+            self._track_average()
+        return loss.detach(), penalty.detach(), (scores.detach().argmax(1) == labels).sum()
+
+    def _distillation(self, scores: Tensor, signals: Tensor) -> Tensor:
+        """``T² · KL(teachers‖student)`` at temperature T."""
+        soft = self.config.distill.temperature
+        with torch.no_grad():
+            target = torch.stack([F.softmax(t(signals) / soft, dim=1) for t in self.teachers]).mean(0)
+        return F.kl_div(F.log_softmax(scores / soft, dim=1), target, reduction="batchmean") * soft**2
+
+    @torch.no_grad()
+    def _track_average(self) -> None:
+        state = {k: v for k, v in self.net.state_dict().items() if v.is_floating_point()}
+        if not self.average:
+            self.average = {k: v.clone() for k, v in state.items()}
+        else:
+            names = list(state)
+            torch._foreach_lerp_([self.average[k] for k in names], [state[k] for k in names], 1 - self.config.optim.average)
+
+    def finalize(self) -> nn.Module:
+        """The finished plain network."""
+        if self.average:
+            self.net.load_state_dict({**self.net.state_dict(), **self.average})
+        net = self.method.finalize()
+        net.eval()
+        return net
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a resumed run needs to go on bit by bit."""
+        return {
+            "epoch": self.epoch,
+            "seconds": self.seconds,
+            "method": self.method.state_dict(),
+            "net": dict(self.net.state_dict()),
+            "optimiser": self.optimiser.state_dict()["state"],
+            "average": self.average,
+            "rule": self.rule.state_dict() if self.rule else {},
+            "generator": self.generator.get_state(),
+            "global_generator": torch.get_rng_state(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up a saved state."""
+        self.epoch, self.seconds = int(state["epoch"]), float(state["seconds"])
+        self.method.load_state_dict(state["method"])
+        self.net.load_state_dict(state["net"])
+        groups = self.optimiser.state_dict()["param_groups"]
+        self.optimiser.load_state_dict({"state": state["optimiser"], "param_groups": groups})
+        self.average = dict(state["average"])
+        if self.rule:
+            self.rule.load_state_dict(state["rule"])
+        self.generator.set_state(state["generator"])
+        torch.set_rng_state(state["global_generator"])

@@ -1,0 +1,168 @@
+"""A run from start to end, in a folder that can be taken up again after any interruption."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bandstop.errors import ConfigError, DataError
+from bandstop.files import write_text
+from bandstop.nets import build_net
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.load import load
+from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
+from bandstop.training.config import RunConfig
+from bandstop.training.data import TrainingData, prepare
+from bandstop.training.loop import Trainer
+from bandstop.training.metrics import predict, quality, size
+from bandstop.training.recogniser import MODEL_FILE, Recogniser, load_recogniser, save_recogniser
+
+__all__ = ["read_metrics", "train_run"]
+
+CHECKPOINT, LOG, METRICS, CONFIG = "checkpoint.safetensors", "log.jsonl", "metrics.json", "config.json"
+
+
+def train_run(
+    config: RunConfig,
+    out: Path,
+    *,
+    resume: bool = False,
+    sequences: SequenceSet | None = None,
+    show: Callable[[dict[str, Any]], None] = lambda row: None,
+    checkpoint_seconds: float = 20.0,
+    tensorboard: bool = False,
+) -> dict[str, Any]:
+    """Train as ``config`` says into the folder ``out``; returns the metrics that it writes there.
+
+    With ``resume`` a folder that holds a checkpoint is continued, a finished one is left as it is, a new one is begun.
+    """
+    config = _opened(config, out, resume)
+    if (out / METRICS).is_file():
+        return read_metrics(out)
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+    source = sequences if sequences is not None else load(config.data)
+    data = prepare(source, chunks=config.chunks, validation=config.validation, seed=config.seed)
+    net = build_net(
+        config.net,
+        joints=source.joints.shape[1],
+        signal=3 * config.chunks,
+        classes=data.classes,
+        edges=source.edges.tolist(),
+    )
+    teachers = [_teacher(path, data) for path in config.distill.teachers]
+    trainer = Trainer(config, net, data, teachers)
+    write_text(out / CONFIG, config.to_json())
+    if (out / CHECKPOINT).is_file():
+        trainer.load_state_dict(load_checkpoint(out / CHECKPOINT))
+    _cut_log(out / LOG, trainer.epoch)
+    board = _board(out) if tensorboard else None
+    saved = time.monotonic()
+    with (out / LOG).open("a", encoding="utf-8") as log:
+        while not trainer.finished:
+            row = trainer.run_epoch()
+            every = max(1, config.epochs // 12)
+            if row["epoch"] % every == 0 or row["epoch"] in (1, config.epochs):
+                row |= trainer.method.snapshot()
+            log.write(json.dumps(row) + "\n")
+            show(row)
+            if board is not None:
+                for key in ("loss", "penalty", "train_accuracy", "rate", "kept", "lr"):
+                    board.add_scalar(key, row[key], row["epoch"])
+            if time.monotonic() - saved >= checkpoint_seconds and not trainer.finished:
+                log.flush()
+                save_checkpoint(out / CHECKPOINT, trainer.state_dict())
+                saved = time.monotonic()
+    if board is not None:
+        board.close()
+    return _finish(config, out, trainer, data)
+
+
+def _opened(config: RunConfig, out: Path, resume: bool) -> RunConfig:
+    """The config to run with: as asked for a new folder, as stored for a resumed one."""
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out} is a file: --out must name a folder")
+    begun = (out / CONFIG).is_file()
+    if begun and resume:
+        return RunConfig.from_json((out / CONFIG).read_text(encoding="utf-8"))
+    if out.is_dir() and any(out.iterdir()):
+        remedy = "add --resume to continue it, or choose another --out" if begun else "choose another --out"
+        raise ConfigError(f"{out} is not empty: {remedy}")
+    return config
+
+
+def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
+    teacher = load_recogniser(path)
+    if teacher.class_names != data.source.class_names:
+        raise ConfigError(f"the teacher in {path} knows other classes than the data: distil from a run on the same data")
+    if teacher.normaliser.chunks != data.normaliser.chunks:
+        raise ConfigError(f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}")
+    return teacher.net
+
+
+def _cut_log(path: Path, epoch: int) -> None:
+    """Forget the epochs after the checkpoint: they are done again."""
+    kept = path.read_text(encoding="utf-8").splitlines()[:epoch] if path.is_file() else []
+    write_text(path, "".join(line + "\n" for line in kept))
+
+
+def _board(out: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        from bandstop.errors import MissingExtra
+
+        raise MissingExtra("tensorboard", extra="app") from None
+    return SummaryWriter(str(out / "tensorboard"))  # type: ignore[no-untyped-call]
+
+
+def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) -> dict[str, Any]:
+    layers = trainer.method.snapshot().get("layers", {})
+    net = trainer.finalize()
+    source = data.source
+    recogniser = Recogniser(
+        net, data.normaliser, source.class_names, source.joint_names, config, tuple(map(tuple, data.pose.tolist()))
+    )
+    measured = size(net, data.judge_signals[:1])
+    for row in measured["layers"]:
+        row |= layers.get(row["name"], {"threshold": None, "gain": None})
+    budget = config.budget
+    metrics = {
+        **quality(data.judge_labels, predict(net, data.judge_signals)),
+        "split": data.judged_on,
+        "class_names": list(source.class_names),
+        **measured,
+        "rate_asked": config.rate,
+        "rate_observed": 1 - measured["weights_kept"] / measured["weights_total"],
+        "budget": None if budget is None or config.dense else {"kind": budget.kind, "amount": budget.amount, "scope": budget.scope},
+        "method": "dense" if config.dense else config.method,
+        "prior": None if config.dense else config.prior,
+        "distilled_from": list(config.distill.teachers),
+        "seed": config.seed,
+        "epochs": config.epochs,
+        "seconds": round(trainer.seconds, 2),
+        "machine": f"{platform.machine()} {platform.system()}, torch {torch.__version__}, {config.threads} thread(s)",
+    }
+    save_recogniser(recogniser, out / MODEL_FILE)
+    write_text(out / METRICS, json.dumps(metrics, indent=1))
+    with suppress(FileNotFoundError):
+        (out / CHECKPOINT).unlink()
+    return metrics
+
+
+def read_metrics(run: Path) -> dict[str, Any]:
+    """The metrics of a finished run."""
+    try:
+        metrics: dict[str, Any] = json.loads((run / METRICS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError("there is no metrics.json; is this a finished run folder?", path=run) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"not valid JSON ({error})", path=run / METRICS) from None
+    return metrics
