@@ -43,11 +43,11 @@ def load(spec: str) -> SequenceSet:
             raise DataError(f"a path must follow {kind}:, expected {FORMS}", path=spec)
         return reader(rest)
     path = _path(spec)
-    if path.is_dir():
+    if spec and path.is_dir():
         return read_folder(path)
     if path.is_file() and path.suffix.lower() == ".npz":
         return read_archive(path)
-    found = "neither a folder nor an archive .npz" if path.exists() else "no such data"
+    found = "neither a folder nor an archive .npz" if spec and path.exists() else "no such data"
     raise DataError(found, path=spec or "(nothing)", hint=f"expected {FORMS}")
 
 

@@ -40,10 +40,9 @@ def assemble(
     nodes = sequences[0].shape[1]
     for sequence, path in zip(sequences, paths, strict=True):
         if sequence.shape[1] != nodes:
-            raise DataError(
-                f"all sequences must have the same joints: {nodes} in {paths[0]}, {sequence.shape[1]} here",
-                path=path,
-            )
+            found = f"{nodes} in {paths[0]}, {sequence.shape[1]} here"
+            line = 1 if path.suffix.lower() == ".csv" else None  # all its lines have as many columns
+            raise DataError(f"all sequences must have the same joints: {found}", path=path, line=line)
     try:
         return SequenceSet.from_sequences(sequences, **fields)
     except DataError as problem:

@@ -45,7 +45,22 @@ def unpickle(stream: BinaryIO) -> Any:
         ...
     bandstop.skeleton.readers.unpickle.RefusedError: builtins.print is not allowed in a data file
     """
-    return _Unpickler(stream).load()
+    return _Unpickler(_Bounded(stream)).load()
+
+
+class _Bounded:
+    """A stream that is never asked for more than it has: Python makes room for all that is asked, first."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.size = stream.seek(0, 2)
+        stream.seek(0)
+
+    def read(self, size: int) -> bytes:
+        return self.stream.read(min(size, self.size))
+
+    def readline(self) -> bytes:
+        return self.stream.readline()
 
 
 class StoredArray:
@@ -107,6 +122,11 @@ def _latin1(text: Any, encoding: Any) -> bytes:
     return text.encode("latin1")
 
 
+def _no_bytes() -> bytes:
+    """Empty bytes as protocols 0 to 2 store them."""
+    return b""
+
+
 def _not_callable(*_: Any) -> None:
     raise RefusedError("an array must not be made by calling its class")
 
@@ -118,6 +138,7 @@ _ALLOWED: dict[str, Callable[..., Any]] = {
     "numpy.ndarray": _not_callable,
     "numpy.dtype": _dtype,
     "_codecs.encode": _latin1,
+    "__builtin__.bytes": _no_bytes,
 }
 
 

@@ -1,0 +1,76 @@
+"""What describe says is what is there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+from sample_trees import motion, small_set
+
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.describe import Duplicate, describe
+
+
+def test_the_facts_of_a_small_set() -> None:
+    d = describe(small_set())
+    assert (d.sequences, d.frames, d.joints, d.edges, d.root) == (4, 16, 3, 2, "1 (y)")
+    assert (d.classes, d.subjects) == ({"rest": 2, "wave": 2}, {"1": 2, "2": 2})
+    assert (list(d.splits.items()), d.folds) == ([("train", 2), ("none", 1), ("test", 1)], {"1": 2, "2": 2})
+    assert (d.lengths, d.duplicates, d.nonfinite_values, d.zero_frames) == ((4, 4.0, 4), (), 0, 0)
+    assert json.loads(json.dumps(d.as_dict()))["classes"] == {"rest": 2, "wave": 2}
+    assert d.lines()[-3:] == ["duplicates  none", "non-finite  none", "zero frames none"]
+
+
+def test_classes_without_sequences_are_told() -> None:
+    s = replace(small_set(), class_names=("rest", "wave", "never"))
+    assert describe(s).classes["never"] == 0
+
+
+def test_faults_are_counted_and_named() -> None:
+    s = small_set()
+    joints = s.joints.copy()
+    joints[0, 0, 0], joints[1, 1] = np.nan, np.inf
+    joints[8] = joints[15] = 0
+    d = describe(replace(s, joints=joints))
+    assert (d.nonfinite_values, d.nonfinite_sequences) == (4, ("a",))
+    assert (d.zero_frames, d.zero_sequences) == (2, ("c", "d"))
+    text = "\n".join(d.lines())
+    assert "4 values in 1 sequences: a" in text
+    assert "2 all-zero frames in 2 sequences: c, d" in text
+
+
+def test_duplicates_are_exact_and_say_whether_they_cross_the_split() -> None:
+    one, two, three = (motion(4, 3, seed=i) for i in range(3))
+    nearly = one.copy()
+    nearly[0, 0, 0] = np.nextafter(nearly[0, 0, 0], np.float32(np.inf))
+    longer = np.concatenate([one, one])
+    s = SequenceSet.from_sequences(
+        [one, two, three, one, two, nearly, three, one, longer],
+        labels=[0, 0, 0, 0, 0, 0, 1, 0, 0],
+        class_names=["a", "b"],
+        split=["train", "train", "train", "test", "train", "test", "train", "", "test"],
+    )
+    assert describe(s).duplicates == (
+        Duplicate(("0", "3", "7"), across_splits=True, labels_differ=False),
+        Duplicate(("1", "4"), across_splits=False, labels_differ=False),
+        Duplicate(("2", "6"), across_splits=False, labels_differ=True),
+    )
+    text = "\n".join(describe(s).lines())
+    assert "3 groups of equal sequences, 1 across train and test" in text
+    assert "0 = 3 = 7 (across train and test)" in text
+    assert "2 = 6 (labels differ)" in text
+
+
+def test_lines_are_short_and_keep_counts_with_their_names() -> None:
+    names = [f"a class with a long name {i}" for i in range(40)]
+    s = SequenceSet.from_sequences(
+        [motion(2, 2, seed=i) for i in range(40)], labels=range(40), class_names=names
+    )
+    lines = describe(s).lines()
+    assert max(map(len, lines)) <= 100
+    assert all(any(f"{name} (1)" in line for line in lines) for name in names)
+
+
+def test_an_empty_subset_can_be_described() -> None:
+    assert describe(small_set().subset(np.zeros(4, bool))).sequences == 0
