@@ -1,0 +1,200 @@
+"""Run folders as training writes them, made without training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+HAND_EDGES = [[0, f] for f in range(1, 6)] + [
+    pair for f in range(5) for pair in ([f + 1, 6 + 3 * f], [6 + 3 * f, 7 + 3 * f], [7 + 3 * f, 8 + 3 * f])
+]
+JOINTS = 21
+
+
+def hand_pose() -> np.ndarray:
+    """A flat open hand, a little curled out of its plane."""
+    pose = np.zeros((JOINTS, 3), np.float32)
+    for finger, angle in enumerate((0.9, 0.35, 0.08, -0.18, -0.45)):
+        direction = np.array([np.sin(angle), np.cos(angle), 0.0])
+        start, step = (0.5, 0.38) if finger == 0 else (1.0, 0.33 - 0.04 * abs(finger - 2))
+        pose[finger + 1] = start * direction
+        for joint in range(3):
+            pose[6 + 3 * finger + joint] = (start + step * (joint + 1)) * direction + [0, 0, -0.1 * joint]
+    return pose
+
+
+def confusion(rng: np.random.Generator, classes: int, each: int = 13, error: float = 0.15) -> np.ndarray:
+    table = np.zeros((classes, classes), int)
+    for row in range(classes):
+        for _ in range(each):
+            wrong = rng.random() < error
+            # Mistakes cluster on a few neighbours, as those of real recognisers do.
+            table[row, (row + rng.choice([1, 2, classes // 2])) % classes if wrong else row] += 1
+    return table
+
+
+def sparse(rng: np.random.Generator, shape: tuple[int, ...], kept: int) -> np.ndarray:
+    flat = np.zeros(int(np.prod(shape)), np.float32)
+    flat[rng.choice(flat.size, kept, replace=False)] = rng.laplace(0, 1, kept)
+    return flat.reshape(shape)
+
+
+def laplace_bins(centres: np.ndarray, scale: float) -> np.ndarray:
+    mass = np.exp(-np.abs(centres) / scale)
+    return mass / mass.sum()
+
+
+def log_lines(
+    rng: np.random.Generator, epochs: int, rate: float | None, temperature: bool
+) -> list[dict[str, Any]]:
+    lines = []
+    centres = np.linspace(-8, 8, 100)
+    for epoch in range(1, epochs + 1):
+        done = epoch / epochs
+        now = None if rate is None else rate * (1 - (1 - min(done / 0.7, 1)) ** 3)
+        threshold = None if now is None else -np.log(1 - now)
+        line: dict[str, Any] = {
+            "epoch": epoch,
+            "loss": 4 * np.exp(-5 * done) + 0.1 + 0.05 * rng.random(),
+            "kl": None if rate is None else 0.8 * np.exp(-4 * done) + 0.02,
+            "train_accuracy": 100 * (1 - np.exp(-6 * done)),
+            "validation_accuracy": 88 * (1 - np.exp(-5 * done)) if epoch % 2 else None,
+            "rate": now or 0.0,
+            "kept": round(39400 * (1 - (now or 0.0))),
+            "temperature": 1e-3**done if temperature else None,
+            "threshold": threshold,
+            "lr": 0.01,
+            "seconds": 0.1,
+        }
+        if rate is not None and (epoch == 1 or epoch % max(epochs // 8, 1) == 0):
+            observed = laplace_bins(centres, 1 + 0.4 * (1 - done)) + 0.004 * rng.random(100)
+            line["histogram"] = {
+                "centres": centres.tolist(),
+                "observed": (observed / observed.sum()).tolist(),
+                "prior": laplace_bins(centres, 1.0).tolist(),
+                "threshold": threshold,
+                "range": 8.0,
+            }
+        lines.append(line)
+    return lines
+
+
+def write_run(
+    folder: Path,
+    *,
+    pruned: bool = True,
+    net: str = "gcn",
+    classes: int = 12,
+    log: bool = True,
+    pose: bool = True,
+    gate: str = "soft",
+    epochs: int = 40,
+    seed: int = 0,
+    **changes: Any,
+) -> Path:
+    """Write a run folder; ``changes`` replace entries of metrics.json."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True)
+    shapes = {
+        "encoder.weight": (16, 96),
+        "graph.adjacency": (8, JOINTS, JOINTS),
+        "graph.filters": (8, 16, 32),
+        "classifier.weight": (classes, JOINTS * 32),
+    }
+    if net == "lstm":
+        shapes = {
+            "lstm.weight_ih_l0": (400, 63),
+            "lstm.weight_hh_l0": (400, 100),
+            "classifier.weight": (classes, 100),
+        }
+    totals = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+    total = sum(totals.values())
+    wanted = round(0.02 * total) if pruned else total
+    share = {name: round(wanted * size / total) for name, size in totals.items()}
+    share[next(iter(share))] += wanted - sum(share.values())
+    tensors = {name: sparse(rng, shape, share[name]) for name, shape in shapes.items()}
+    names = [f"open_bottle_{number}" if number % 3 else f"wave {number}" for number in range(classes)]
+    table = confusion(rng, classes)
+    right, members = table.diagonal(), table.sum(1)
+    live = {name: kept - kept // 20 if pruned else kept for name, kept in share.items()}
+    metrics = {
+        "accuracy": round(100 * float(right.sum() / members.sum()), 3),
+        "class_accuracy": round(100 * float((right / members).mean()), 3),
+        "confusion": table.tolist(),
+        "class_names": names,
+        "weights_total": total,
+        "weights_kept": wanted,
+        "weights_live": sum(live.values()),
+        "parameters_total": total + 141,
+        "parameters_kept": wanted + 141,
+        "macs_dense": 1_234_567,
+        "macs_live": 23_456 if pruned else 1_234_567,
+        "bytes_dense": 4 * (total + 141),
+        "bytes_sparse": 6 * wanted + 4 * 141,
+        "rate_asked": 0.98 if pruned else None,
+        "rate_observed": 1 - wanted / total,
+        "budget": {"kind": "rate", "amount": 0.98, "scope": "prunable"} if pruned else None,
+        "method": "pmp" if pruned else "dense",
+        "seed": seed,
+        "epochs": epochs,
+        "seconds": 41.5,
+        "machine": "2 cores, 1 thread",
+        "split": "test split: 575 sequences",
+        "layers": [
+            {
+                "name": name,
+                "shape": list(shapes[name]),
+                "total": totals[name],
+                "kept": share[name],
+                "live": live[name],
+                "macs_dense": totals[name] * 3,
+                "macs_live": live[name] * 3,
+                "threshold": 3.9 if pruned else None,
+                "gain": 0.12 if pruned else None,
+            }
+            for name in shapes
+        ],
+    }
+    metrics.update(changes)
+    config = {
+        "data": "hands",
+        "method": metrics["method"],
+        "rate": metrics["rate_asked"],
+        "seed": seed,
+        "net": {"kind": net, "heads": 8, "filters": 32},
+        "prune": {"gate": gate, "leak": 1.0, "power": 2.0, "sigma": 1.0, "kl": 0.0, "live": True},
+        "distill": {"teachers": [], "share": 0.7},
+    }
+    metadata = {
+        "config": json.dumps(config),
+        "class_names": json.dumps(names),
+        "normaliser": json.dumps(
+            {"root": 0, "edges": HAND_EDGES, "node_scale": [1.0] * JOINTS, "chunks": 32}
+        ),
+        "edges": json.dumps(HAND_EDGES),
+        "pose": json.dumps(hand_pose().tolist() if pose else []),
+        "joint_names": json.dumps([f"joint {number}" for number in range(JOINTS)]),
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=2))
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    save_file(tensors, folder / "model.safetensors", metadata=metadata)
+    if log:
+        lines = log_lines(rng, epochs, 0.98 if pruned else None, gate == "logistic")
+        (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a run folder of the given name under the test's own folder."""
+
+    def make(name: str = "run", **settings: Any) -> Path:
+        return write_run(tmp_path / name, **settings)
+
+    return make
