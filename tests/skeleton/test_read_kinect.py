@@ -86,8 +86,9 @@ def test_utd_mhad_splits_odd_and_even_subjects(tmp_path: Path) -> None:
         ({"d_skel": np.zeros((20, 3))}, r"must be \[20, 3, frames\], found \(20, 3\)"),
         ({"d_skel": np.zeros((15, 3, 4))}, r"must be \[20, 3, frames\]"),
         ({"d_skel": np.zeros((20, 3, 0))}, r"must be \[20, 3, frames\]"),
-        ({"d_skel": np.zeros((20, 3, 2), complex)}, "a sequence must be numbers"),
-        ({"d_skel": np.full((20, 3, 2), "a", object)}, "a sequence must be numbers"),
+        ({"d_skel": np.zeros((20, 3, 2), complex)}, "not an array of real numbers"),
+        ({"d_skel": np.full((20, 3, 2), "a", object)}, "not an array of real numbers"),
+        ({"d_skel": "text"}, "not an array of real numbers"),
     ],
 )
 def test_a_wrong_matlab_file_is_refused(tmp_path: Path, content: dict, message: str) -> None:

@@ -5,19 +5,18 @@ A folder of ``aA_sS_tT_skeleton.mat`` (action, subject, trial), variable ``d_ske
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.errors import DataError, MissingExtra
+from bandstop.errors import DataError
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.layouts import KINECT_20
 from bandstop.skeleton.readers.assemble import as_sequence, assemble
-from bandstop.skeleton.readers.files import read_bytes, reason, sorted_entries
+from bandstop.skeleton.readers.files import read_bytes, sorted_entries
+from bandstop.skeleton.readers.matlab import read_variable
 
 __all__ = ["CLASSES", "read_mat", "read_utd_mhad"]
 
@@ -53,8 +52,7 @@ CLASSES = (
 
 _NAME = re.compile(r"a(\d{1,4})_s(\d{1,4})_t(\d{1,4})_skeleton\.mat", re.IGNORECASE | re.ASCII)
 _VARIABLE = "d_skel"
-_MOST_BYTES = 4 * 2**20
-_MOST_FRAMES = 1_000_000
+_MOST_BYTES = 64 * 2**20
 
 
 def read_utd_mhad(path: Path) -> SequenceSet:
@@ -91,22 +89,13 @@ def read_utd_mhad(path: Path) -> SequenceSet:
 def read_mat(path: Path) -> NDArray[np.float32]:
     """The variable ``d_skel`` [20, 3, frames] of a MATLAB file as a sequence [T, 20, 3]."""
     try:
-        from scipy.io import loadmat, whosmat
-    except ImportError as problem:
-        raise MissingExtra("scipy", extra="app") from problem
-    content = read_bytes(path, limit=_MOST_BYTES)
-    try:
-        listed = {name: shape for name, shape, _ in whosmat(io.BytesIO(content))}
-        shape = listed.get(_VARIABLE)
-        if shape is None:
-            raise DataError(f"no variable {_VARIABLE}", path=path)
-        if len(shape) != 3 or shape[:2] != (KINECT_20.nodes, 3) or not 0 < shape[2] <= _MOST_FRAMES:
-            raise DataError(f"{_VARIABLE} must be [{KINECT_20.nodes}, 3, frames], found {shape}", path=path)
-        values: Any = loadmat(io.BytesIO(content), variable_names=[_VARIABLE])[_VARIABLE]
-    except DataError:
-        raise
-    except Exception as problem:  # scipy's parser answers hostile bytes with almost any class of exception
-        raise DataError(f"not a readable MATLAB file ({reason(problem)})", path=path) from problem
-    if not isinstance(values, np.ndarray) or values.shape != shape:
-        raise DataError(f"{_VARIABLE} is not the array that its header promises", path=path)
+        values = read_variable(read_bytes(path, limit=_MOST_BYTES), _VARIABLE)
+    except ValueError as problem:
+        raise DataError(f"not a readable MATLAB file: {problem}", path=path) from problem
+    if values is None:
+        raise DataError(f"no variable {_VARIABLE}", path=path)
+    if values.ndim != 3 or values.shape[:2] != (KINECT_20.nodes, 3) or not values.size:
+        raise DataError(
+            f"{_VARIABLE} must be [{KINECT_20.nodes}, 3, frames], found {values.shape}", path=path
+        )
     return as_sequence(np.moveaxis(values, 2, 0), path)
