@@ -58,7 +58,7 @@ def test_files_of_big_endian_machines() -> None:
     assert np.array_equal(read_variable(content, "a"), values)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(st.data(), st.booleans())
 def test_wrong_bytes_give_a_value_error_or_an_array(data: st.DataObject, compress: bool) -> None:
     content = bytearray(saved({"a": np.arange(24.0).reshape(2, 3, 4)}, compress=compress))

@@ -157,7 +157,7 @@ plain = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(plain, st.integers(0, pickle.HIGHEST_PROTOCOL))
 def test_plain_values_of_every_protocol_are_read(value: object, protocol: int) -> None:
     assert value_of(pickle.dumps(value, protocol)) == value
