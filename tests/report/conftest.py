@@ -81,6 +81,7 @@ def log_lines(
                 "threshold": threshold,
                 "range": 8.0,
             }
+            line["layers"] = {f"layer {n}": {"threshold": threshold + 0.1 * n, "gain": 0.2} for n in (-1, 1)}
         lines.append(line)
     return lines
 

@@ -17,7 +17,7 @@ from bandstop.report.canvas import figure, house_style
 from bandstop.report.figure import write_figure
 from bandstop.report.plot_adjacency import draw_adjacency
 from bandstop.report.plot_gate import find_gate, gate_panels, gate_shapes
-from bandstop.report.plot_histogram import chosen_moments, density
+from bandstop.report.plot_histogram import chosen_moments, density, draw_histogram
 from bandstop.report.posture import flat_positions
 from bandstop.report.runfolder import read_run
 from bandstop.report.weights import Weights
@@ -128,6 +128,26 @@ def test_moments_span_training(make_run: MakeRun) -> None:
     log = read_run(make_run(epochs=80)).log
     moments = [epoch.epoch for epoch in chosen_moments(log)]
     assert moments[0] == 1 and moments[-1] == 80 and len(moments) == 6 and moments == sorted(moments)
+
+
+def test_layer_thresholds_are_marked_on_both_sides(make_run: MakeRun) -> None:
+    last = chosen_moments(read_run(make_run()).log)[-1].histogram
+    assert last is not None
+    axes = figure(100, 100).add_subplot()
+    draw_histogram(axes, last, top=1.0)
+    (marks,) = (line for line in axes.lines if line.get_marker() == "|")
+    expected = [side * (last.threshold + shift) for side in (-1, 1) for shift in (-0.1, 0.1)]
+    assert sorted(marks.get_xdata()) == pytest.approx(sorted(expected))
+
+
+def test_a_closed_limb_is_stretched_to_its_bones() -> None:
+    folded = np.array([[0, 0, 0], [0, 1, 0], [0, 0.2, 0.1], [1, 0, 0], [2, 0, 0.0]])
+    edges = ((0, 1), (1, 2), (0, 3), (3, 4))
+    drawn = flat_positions(Weights(pose=folded, edges=edges), 5)
+    lengths = [np.linalg.norm(drawn[a] - drawn[b]) for a, b in edges]
+    bones = [np.linalg.norm(folded[a] - folded[b]) for a, b in edges]
+    np.testing.assert_allclose(np.divide(lengths, bones), lengths[0] / bones[0], rtol=0.1)
+    assert np.linalg.norm(drawn[2] - drawn[0]) > 0.9 * (lengths[0] + lengths[1])
 
 
 def test_density_has_unit_area() -> None:

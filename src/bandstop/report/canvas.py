@@ -37,6 +37,7 @@ __all__ = [
     "figure",
     "house_style",
     "inline_svg",
+    "numbered",
     "plain_axes",
 ]
 
@@ -132,13 +133,29 @@ def inline_svg(picture: Figure, name: str, label: str) -> str:
     text = buffer.getvalue()
     body = text[text.index(">", text.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<[^>]+>", lambda tag: _slim(tag.group()), body)
+    body = re.sub(r"<[^>]+>", lambda tag: _slim(tag.group()), numbered(body, name))
     body = re.sub(r">\s*\n\s*<", "><", body)
     width, height = (72 * size for size in picture.get_size_inches())
     return (
         f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width:{width:g}px" role="img" '
         f'aria-label="{html.escape(label)}">{body.strip()}'
     )
+
+
+def numbered(svg: str, prefix: str) -> str:
+    """Replace matplotlib's hashed identifiers by ``prefix`` and a number.
+
+    The hashes are of positions to the last bit, which the layout's solver does not repeat from run to run.
+
+    >>> numbered('<g id="p0123456789"/><use xlink:href="#p0123456789"/>', "gate 1")
+    '<g id="gate-1-1"/><use xlink:href="#gate-1-1"/>'
+    """
+    given: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        return found[1] + given.setdefault(found[2], f"{prefix.replace(' ', '-')}-{len(given) + 1}")
+
+    return re.sub(r'( id="|"#|url\(#)([A-Za-z]\w*[0-9a-f]{10})(?=["\)])', name, svg)
 
 
 def _slim(tag: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bandstop.errors import ConfigError
-from bandstop.files import atomic_write
-from bandstop.report.canvas import INK, MUTED, PASS, PRIOR, STOP, figure, house_style
+from bandstop.files import atomic_write, write_text
+from bandstop.report.canvas import INK, MUTED, PAPER, PASS, PRIOR, STOP, figure, house_style, numbered
 from bandstop.report.plot_adjacency import draw_adjacency
 from bandstop.report.plot_histogram import chosen_moments, draw_histogram, tallest
 from bandstop.report.plot_layers import draw_layers
@@ -35,12 +36,15 @@ def write_figure(run: Path, path: Path) -> Path:
         raise ConfigError(f"a figure must be written as .png or .svg, found '{path.name}'")
     found = read_run(Path(run))
     # As an image the SVG cannot count on the reader's fonts, so its letters are outlines.
-    with house_style(), matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "figure"}):
+    with house_style(), matplotlib.rc_context({"svg.fonttype": "path"}):
         picture = hero_picture(found)
-        with atomic_write(path) as part:
-            picture.savefig(
-                part, format=form, facecolor="white", metadata={"Date": None} if form == "svg" else None
-            )
+        if form == "svg":
+            drawing = io.StringIO()
+            picture.savefig(drawing, format="svg", facecolor="white", metadata={"Date": None})
+            write_text(path, numbered(drawing.getvalue(), "part"))
+        else:
+            with atomic_write(path) as part:
+                picture.savefig(part, format="png", facecolor="white")
     return path
 
 
@@ -76,20 +80,20 @@ def _histogram(axes: Axes, shown: Histogram | None) -> None:
     _titles(axes, "Latent weights and their stop band")
     axes.set_xlabel("latent weight", fontsize=12.5)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    words = [("passes", PASS, 0.93), ("prior", PRIOR, 0.86)]
+    words = [("passes", PASS), ("prior", PRIOR)]
     if shown.threshold is not None:
-        words[1:1] = [("stopped", MUTED, 0.86), ("threshold", STOP, 0.79)]
-        words[-1] = ("prior", PRIOR, 0.72)
-    for text, colour, height in words:
+        words[1:1] = [("stopped", MUTED), ("thresholds", STOP)]
+    for place, (text, colour) in enumerate(words):
         axes.text(
             0.985,
-            height,
+            0.94 - 0.075 * place,
             text,
             color=colour,
             fontsize=12.5,
             fontweight="bold",
             ha="right",
             transform=axes.transAxes,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 2.5},
         )
 
 

@@ -85,6 +85,7 @@ def _pictures(run: Run) -> dict[str, object]:
             Markup(inline_svg(panel, title, f"{title} by epoch")) for title, panel in curve_panels(run.log)
         ],
         "histograms": [Markup(svg) for svg in _histograms(run)],
+        "by_layer": any(len(set(h.layer_thresholds)) > 1 for e in run.log if (h := e.histogram)),
         "gate_name": found_gate[0] if found_gate else "",
         "gates": [Markup(svg) for svg in _gates(run)] if found_gate else [],
         "bars": Markup(

@@ -49,7 +49,7 @@ def tallest(histograms: Sequence[Histogram]) -> float:
 
 
 def draw_histogram(axes: Axes, shown: Histogram, *, top: float, reach: float | None = None) -> None:
-    """Bars: latent weights (grey where stopped, blue where passing); line: prior. Heights on a root scale."""
+    """Bars: latent weights, grey if stopped, blue if passing, pale where layers differ; line: the prior."""
     centres = np.asarray(shown.centres)
     observed, prior = density(shown.observed, shown.centres), density(shown.prior, shown.centres)
     width = float(centres[1] - centres[0])
@@ -57,15 +57,21 @@ def draw_histogram(axes: Axes, shown: Histogram, *, top: float, reach: float | N
     axes.set_yscale("function", functions=(_root, np.square))
     axes.set_ylim(0, top)
     axes.set_xlim(-limit, limit)
-    passing = np.abs(centres) > (-1.0 if shown.threshold is None else shown.threshold)
+    cuts = shown.layer_thresholds or ((-1.0,) if shown.threshold is None else (shown.threshold,))
+    passing, stopped = np.abs(centres) > max(cuts), np.abs(centres) <= min(cuts)
     if shown.threshold is not None:
         axes.axvspan(-shown.threshold, shown.threshold, color=BAND, linewidth=0)
         for side in (-shown.threshold, shown.threshold):
             axes.axvline(side, color=STOP, linewidth=1.1)
-    for mask, colour in ((passing, PASS), (~passing, MUTED)):
+    if len(set(cuts)) > 1:
+        marks = [side * cut for cut in cuts for side in (-1, 1)]
+        high = [0.97] * len(marks)
+        axes.plot(marks, high, "|", color=STOP, markersize=7, transform=axes.get_xaxis_transform())
+    mixed = ~passing & ~stopped
+    for mask, colour, strength in ((passing, PASS, 0.8), (stopped, MUTED, 0.75), (mixed, PASS, 0.4)):
         for start, stop in _stretches(mask):
             edges = np.append(centres[start:stop] - width / 2, centres[stop - 1] + width / 2)
-            axes.stairs(observed[start:stop], edges, fill=True, color=colour, alpha=0.75, linewidth=0)
+            axes.stairs(observed[start:stop], edges, fill=True, color=colour, alpha=strength, linewidth=0)
     axes.plot(centres, prior, color=PRIOR, linewidth=1.5)
     axes.yaxis.set_major_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())

@@ -11,6 +11,9 @@ from bandstop.report.weights import Weights
 
 __all__ = ["flat_positions"]
 
+_LOOSE, _STRETCH = 0.02, 1.4
+"""How much distances between limbs count against those along a limb, and how far limbs are spread."""
+
 
 def flat_positions(weights: Weights, joints: int) -> NDArray[np.float64]:
     """Joint positions ``[V, 2]`` in a unit square around 0, root below (or head above, where one is named).
@@ -19,9 +22,10 @@ def flat_positions(weights: Weights, joints: int) -> NDArray[np.float64]:
     (3, 2)
     """
     if weights.pose is not None:
-        flat = _widest_view(weights.pose)
+        flat = _unfolded(weights.pose, weights.edges, weights.root)
     elif weights.edges:
-        flat = _spread(_hops(weights.edges, joints))
+        apart = _hops(weights.edges, joints)
+        flat = _settled(_circle(joints) * apart.max() / 2, apart, 1 / np.where(apart > 0, apart, np.inf) ** 2)
     else:
         flat = _circle(joints)
     return _framed(_upright(flat, weights))
@@ -36,6 +40,46 @@ def _widest_view(pose: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.linalg.det(axes) < 0:
         axes[0] *= -1
     return np.asarray(centred @ axes[:2].T)
+
+
+def _unfolded(pose: NDArray[np.float64], edges: Sequence[tuple[int, int]], root: int) -> NDArray[np.float64]:
+    """The widest view with limbs stretched and spread: a mean hand is half closed and would hide its fingers.
+
+    Joints of one limb are as far apart as the bones between them are long, others loosely by their distance.
+    """
+    apart = _STRETCH * np.linalg.norm(pose[:, None] - pose[None], axis=-1)
+    weight = _LOOSE / np.where(apart > 0, apart, np.inf) ** 2
+    for limb in _limbs(edges, len(pose), root):
+        steps = np.linalg.norm(np.diff(pose[limb], axis=0), axis=1)
+        reached = np.concatenate([[0.0], np.cumsum(steps)])
+        along = np.abs(reached[:, None] - reached[None])
+        block = np.ix_(limb, limb)
+        apart[block] = along
+        weight[block] = 1 / np.where(along > 0, along, np.inf) ** 2
+    return _settled(_widest_view(pose), apart, weight)
+
+
+def _limbs(edges: Sequence[tuple[int, int]], joints: int, root: int) -> list[list[int]]:
+    """Every path of bones from the root (or, in a part without it, from its first joint) out to a tip."""
+    neighbours: dict[int, list[int]] = {joint: [] for joint in range(joints)}
+    for one, other in edges:
+        neighbours[one].append(other)
+        neighbours[other].append(one)
+    seen: set[int] = set()
+    limbs = []
+    for start in [root, *range(joints)]:
+        if start in seen:
+            continue
+        seen.add(start)
+        paths = [[start]]
+        while paths:
+            path = paths.pop(0)
+            onward = [joint for joint in neighbours[path[-1]] if joint not in seen]
+            seen.update(onward)
+            paths += [[*path, joint] for joint in onward]
+            if not onward:
+                limbs.append(path)
+    return limbs
 
 
 def _upright(flat: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
@@ -74,13 +118,11 @@ def _hops(edges: Sequence[tuple[int, int]], joints: int) -> NDArray[np.float64]:
     return np.where(np.isfinite(apart), apart, finite.max() + 2)
 
 
-def _spread(apart: NDArray[np.float64], rounds: int = 200) -> NDArray[np.float64]:
-    """Stress majorisation: lower ``Σ (|x_i − x_j| − d_ij)²/d_ij²`` from a circle, without chance."""
-    joints = len(apart)
-    weight = 1 / np.where(apart > 0, apart, np.inf) ** 2
-    laplacian = np.diag(weight.sum(axis=1)) - weight
-    inverse = np.linalg.pinv(laplacian)
-    flat = _circle(joints) * apart.max() / 2
+def _settled(
+    flat: NDArray[np.float64], apart: NDArray[np.float64], weight: NDArray[np.float64], rounds: int = 200
+) -> NDArray[np.float64]:
+    """Stress majorisation: lower ``Σ w_ij (|x_i − x_j| − d_ij)²`` from a given start, without chance."""
+    inverse = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
     for _ in range(rounds):
         difference = flat[:, None] - flat[None]
         ratio = weight * apart / np.maximum(np.linalg.norm(difference, axis=-1), 1e-9)

@@ -73,6 +73,7 @@ class Histogram:
     prior: tuple[float, ...]
     threshold: float | None
     reach: float
+    layer_thresholds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def _layer(read: Record) -> Layer:
 
 
 def _epoch(read: Record) -> Epoch:
-    histogram = None if read.values.get("histogram") is None else _histogram(read.part("histogram"))
+    histogram = None if read.values.get("histogram") is None else _histogram(read)
     threshold = read.maybe_number("threshold")
     return Epoch(
         epoch=read.count("epoch"),
@@ -222,7 +223,8 @@ def _hundredth(value: float | None) -> float | None:
     return None if value is None else value / 100
 
 
-def _histogram(read: Record) -> Histogram:
+def _histogram(line: Record) -> Histogram:
+    read = line.part("histogram")
     centres, observed, prior = (tuple(read.numbers(key)) for key in ("centres", "observed", "prior"))
     if not 2 <= len(centres) == len(observed) == len(prior):
         found = f"{len(centres)}, {len(observed)} and {len(prior)}"
@@ -230,6 +232,15 @@ def _histogram(read: Record) -> Histogram:
             f"'histogram' needs as many observed and prior values as centres (2 or more), found {found}"
         )
     reach = read.maybe_number("range")
+    layers = (
+        line.part("layers") if line.values.get("layers") is not None else Record({}, line.path, line.line)
+    )
+    cuts = [layers.part(name).maybe_number("threshold") for name in layers.values]
     return Histogram(
-        centres, observed, prior, read.maybe_number("threshold"), reach or max(map(abs, centres))
+        centres,
+        observed,
+        prior,
+        threshold=read.maybe_number("threshold"),
+        reach=reach or max(map(abs, centres)),
+        layer_thresholds=tuple(cut for cut in cuts if cut is not None),
     )
