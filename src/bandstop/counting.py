@@ -155,23 +155,20 @@ def precision(device: torch.device) -> torch.dtype:
 def _statistics(values: Sequence[Tensor], bins: Bins, backend: Backend) -> Tensor:
     device, dtype = values[0].device, work_dtype(values)
     passes, table = _passes(values, bins, backend), empty_table(bins.count, dtype, device)
-    kept = precision(device)
-    counts, tail = (
-        torch.zeros(bins.count, dtype=kept, device=device),
-        torch.zeros(1, dtype=kept, device=device),
-    )
-    unfolded = 0
+    statistics = torch.zeros(bins.count + 2, dtype=precision(device), device=device)
+    counts, unfolded, tail = statistics[: bins.count], 0, statistics.new_zeros(())
     for value in values:
-        flat = value.detach().permute(_memory_order(value)).reshape(-1)
-        for chunk in torch.split(flat, passes.size):
+        for chunk in _chunks(value.detach(), _memory_order(value), passes.size):
             if unfolded + chunk.numel() > UNFOLDED:
                 counts += fold(table)
                 table.zero_()
                 unfolded = 0
             unfolded += chunk.numel()
             tail += passes.deposit(chunk.to(dtype), table)
-    size = sum(value.numel() for value in values)
-    return torch.cat((counts.add_(fold(table)), tail, torch.full_like(tail, size)))
+    counts += fold(table)
+    statistics[-2] = tail
+    statistics[-1] = sum(value.numel() for value in values)
+    return statistics
 
 
 def _add_slopes_(
@@ -184,26 +181,32 @@ def _add_slopes_(
         if gradient is None:
             continue
         order = _memory_order(gradient)
-        target = gradient.permute(order)
-        direct = target.is_contiguous()
-        if not direct:
-            target = torch.zeros_like(target, memory_format=torch.contiguous_format)
-        source = torch.split(value.detach().permute(order).reshape(-1), passes.size)
-        for out, chunk in zip(torch.split(target.view(-1), passes.size), source, strict=True):
+        direct = gradient if order is None else gradient.permute(order)
+        target = direct
+        if not direct.is_contiguous():
+            target = torch.zeros_like(direct, memory_format=torch.contiguous_format)
+        source = _chunks(value.detach(), order, passes.size)
+        for out, chunk in zip(_chunks(target, None, passes.size), source, strict=True):
             passes.lookup_add_(out, chunk.to(dtype), table, tail)
-        if not direct:
-            gradient.permute(order).add_(target)
+        if target is not direct:
+            direct.add_(target)
 
 
-def _memory_order(tensor: Tensor) -> list[int]:
+def _memory_order(tensor: Tensor) -> list[int] | None:
     """Dimensions from the slowest to the fastest: transposed or channels-last memory is walked in place."""
-    return sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+    return None if tensor.is_contiguous() else sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+
+
+def _chunks(tensor: Tensor, order: list[int] | None, size: int) -> tuple[Tensor, ...]:
+    """Views (copies where memory has gaps) of at most ``size`` values, dimensions taken in ``order``."""
+    flat = (tensor if order is None else tensor.permute(order)).reshape(-1)
+    return (flat,) if flat.numel() <= size else torch.split(flat, size)
 
 
 class _Passes(Protocol):
     @property
     def size(self) -> int: ...
-    def deposit(self, values: Tensor, table: Tensor) -> Tensor: ...
+    def deposit(self, values: Tensor, table: Tensor) -> Tensor | float: ...
     def lookup_add_(self, gradient: Tensor, values: Tensor, table: Tensor, tail: Tensor) -> None: ...
 
 

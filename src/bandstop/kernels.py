@@ -111,9 +111,9 @@ class FusedPasses:
     def __init__(self, per_unit: float, width: float, limit: float) -> None:
         self.geometry = per_unit, width, limit
 
-    def deposit(self, values: Tensor, table: Tensor) -> Tensor:
+    def deposit(self, values: Tensor, table: Tensor) -> float:
         """Add the moments of ``values`` to ``table``; return the sum of their ρ, the tail penalty."""
-        return torch.tensor(deposit(values.numpy(), *self.geometry, table.numpy()), dtype=torch.float64)
+        return float(deposit(values.numpy(), *self.geometry, table.numpy()))
 
     def lookup_add_(self, gradient: Tensor, values: Tensor, table: Tensor, tail: Tensor) -> None:
         """Add to ``gradient`` the slope that ``table`` holds for each value, and ``tail`` times that of ρ."""
