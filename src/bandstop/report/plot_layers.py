@@ -17,7 +17,7 @@ __all__ = ["draw_layers", "layers_picture"]
 
 def layers_picture(layers: Sequence[Layer]) -> Figure:
     """One bar a layer."""
-    picture = figure(720, 60 + 34 * len(layers))
+    picture = figure(640, 60 + 34 * len(layers))
     draw_layers(picture.add_subplot(), layers)
     return picture
 
