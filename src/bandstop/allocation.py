@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bandstop.errors import BudgetError, ConfigError
 
-__all__ = ["ALLOCATIONS", "allocate", "erdos_renyi", "lamp_scores", "pooled", "share"]
+__all__ = ["ALLOCATIONS", "PooledOrder", "allocate", "erdos_renyi", "lamp_scores", "pooled", "share"]
 
 ALLOCATIONS = ("learned", "uniform", "erk", "lamp", "given")
 
@@ -25,12 +25,8 @@ def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int 
     >>> share([1.0, 1.0, 2.0], [100, 2, 100], 40)
     [13, 2, 25]
     """
+    _check(sizes, total, floor)
     lows = [min(floor, n) for n in sizes]
-    if not sum(lows) <= total <= sum(sizes):
-        raise BudgetError(
-            f"a budget between {sum(lows)} (at least {floor} in each of {len(sizes)} layers) and {sum(sizes)} connections "
-            f"is needed, found {total}; raise the budget or allow empty layers"
-        )
     low, high = 0.0, max(n / max(w, 1e-30) for w, n in zip(wishes, sizes, strict=True)) + 1.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -77,23 +73,66 @@ def lamp_scores(magnitudes: Tensor) -> Tensor:
     return scores.reshape(magnitudes.shape).to(magnitudes.dtype)
 
 
+class PooledOrder:
+    """All layers' scores in one descending order, sorted once: how many of the best N fall into each layer, for any N.
+
+    Each layer's ``floor`` best come first, so that no layer is left empty.
+
+    >>> order = PooledOrder([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])])
+    >>> order.counts(2), order.counts(3), order.counts(4)
+    ([1, 1], [2, 1], [2, 2])
+    """
+
+    def __init__(self, scores: Sequence[Tensor], floor: int = 1) -> None:
+        self.sizes, self.floor = [s.numel() for s in scores], floor
+        lifted = [_lift_best(s.detach().flatten().float(), floor) for s in scores]
+        layer = torch.repeat_interleave(torch.arange(len(scores)), torch.tensor(self.sizes))
+        self.layer = layer.to(lifted[0].device)[torch.cat(lifted).sort(descending=True, stable=True).indices]
+
+    def counts(self, total: int) -> list[int]:
+        """Connections per layer when the ``total`` best are kept."""
+        _check(self.sizes, total, self.floor)
+        return [int(c) for c in torch.bincount(self.layer[:total], minlength=len(self.sizes)).tolist()]
+
+
 def pooled(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[int]:
-    """Counts per layer when the ``total`` best scores of all layers together are kept, each layer at least ``floor``.
+    """``PooledOrder(scores, floor).counts(total)`` for a single total: found by selection, without sorting.
 
     >>> pooled([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])], 2)
     [1, 1]
     """
     sizes = [s.numel() for s in scores]
-    share([1.0] * len(sizes), sizes, total, floor)  # refuses impossible totals with the same sentence
-    flat = torch.cat([s.detach().flatten().float() for s in scores])
-    layer = torch.repeat_interleave(torch.arange(len(sizes), device=flat.device), torch.tensor(sizes, device=flat.device))
+    _check(sizes, total, floor)
+    flat = torch.cat([_lift_best(s.detach().flatten().float(), floor) for s in scores])
+    if total == flat.numel():
+        return sizes
+    # kthvalue and a comparison cost a fifth of topk when much is kept; equal scores fall to the earlier layers.
+    limit = flat.kthvalue(flat.numel() - total).values
+    parts = torch.split(flat, sizes)
+    counts = [int((part > limit).sum()) for part in parts]
+    missing = total - sum(counts)
+    for i, part in enumerate(parts):
+        taken = min(missing, int((part == limit).sum())) if missing else 0
+        counts[i] += taken
+        missing -= taken
+    return counts
+
+
+def _lift_best(flat: Tensor, floor: int) -> Tensor:
+    """Scores with the ``floor`` best raised above everything."""
     if floor:
         flat = flat.clone()
-        for i, s in enumerate(scores):
-            best = s.detach().flatten().topk(min(floor, sizes[i])).indices + sum(sizes[:i])
-            flat[best] = torch.inf
-    chosen = flat.topk(total, sorted=False).indices
-    return [int(c) for c in torch.bincount(layer[chosen], minlength=len(sizes)).tolist()]
+        flat[flat.topk(min(floor, flat.numel())).indices] = torch.inf
+    return flat
+
+
+def _check(sizes: Sequence[int], total: int, floor: int) -> None:
+    least = sum(min(floor, n) for n in sizes)
+    if not least <= total <= sum(sizes):
+        raise BudgetError(
+            f"a budget between {least} (at least {floor} in each of {len(sizes)} layers) and {sum(sizes)} connections "
+            f"is needed, found {total}; raise the budget or allow empty layers"
+        )
 
 
 def allocate(
@@ -123,8 +162,12 @@ def allocate(
         counts = share([erdos_renyi(t.shape) for t in tensors], sizes, total, floor)
     elif rule == "given":
         if unknown := set(given or {}) - set(names):
-            raise ConfigError(f"densities were given for {sorted(unknown)}, which are not pruned layers: {names}")
-        counts = share([(given or {}).get(n, 1.0) * s for n, s in zip(names, sizes, strict=True)], sizes, total, floor)
+            raise ConfigError(
+                f"densities were given for {sorted(unknown)}, which are not pruned layers: {names}"
+            )
+        counts = share(
+            [(given or {}).get(n, 1.0) * s for n, s in zip(names, sizes, strict=True)], sizes, total, floor
+        )
     else:
         counts = share([float(s) for s in sizes], sizes, total, floor)
     return dict(zip(names, counts, strict=True))

@@ -47,9 +47,13 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.kind == "rate" and not 0 <= self.amount < 1:
-            raise BudgetError(f"a pruning rate must be in [0, 1), found {self.amount}: 0.98 removes 98 % of the weights")
+            raise BudgetError(
+                f"a pruning rate must be in [0, 1), found {self.amount}: 0.98 removes 98 % of the weights"
+            )
         if self.kind != "rate" and (self.amount < 1 or self.amount != int(self.amount)):
-            raise BudgetError(f"a budget in {self.kind} must be a whole number of at least 1, found {self.amount}")
+            raise BudgetError(
+                f"a budget in {self.kind} must be a whole number of at least 1, found {self.amount}"
+            )
 
     @staticmethod
     def rate(amount: float, scope: Scope = "prunable") -> Budget:
@@ -99,7 +103,11 @@ class Budget:
         >>> Budget.rate(0.98).describe(), Budget.macs(5000).describe()
         ('a pruning rate of 0.98', 'a budget of 5,000 macs')
         """
-        return f"a pruning rate of {self.amount}" if self.kind == "rate" else f"a budget of {int(self.amount):,} {self.kind}"
+        return (
+            f"a pruning rate of {self.amount}"
+            if self.kind == "rate"
+            else f"a budget of {int(self.amount):,} {self.kind}"
+        )
 
     def fit_macs(
         self, counts: Mapping[str, int], uses: Mapping[str, int], sizes: Mapping[str, int], smallest: int = 1

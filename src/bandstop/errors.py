@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["BandstopError", "BudgetError", "ConfigError", "DataError", "ExportError", "MissingExtra", "ModelError", "TrainingError"]
+__all__ = [
+    "BandstopError",
+    "BudgetError",
+    "ConfigError",
+    "DataError",
+    "ExportError",
+    "MissingExtra",
+    "ModelError",
+    "TrainingError",
+]
 
 
 class BandstopError(Exception):
@@ -44,7 +53,7 @@ class ExportError(BandstopError):
     """A network cannot be exported, or its exported form disagrees with the original."""
 
 
-class MissingExtra(BandstopError):
+class MissingExtra(BandstopError):  # noqa: N818 - it reads as a sentence
     """An optional dependency is not installed.
 
     >>> str(MissingExtra("matplotlib", extra="app"))
@@ -52,4 +61,6 @@ class MissingExtra(BandstopError):
     """
 
     def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(f"{package} is needed for this and is not installed: pip install 'bandstop[{extra}]'")
+        super().__init__(
+            f"{package} is needed for this and is not installed: pip install 'bandstop[{extra}]'"
+        )

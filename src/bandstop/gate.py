@@ -28,7 +28,9 @@ class Gate:
         """ψ(ŵ) in [0, 1]."""
         raise NotImplementedError
 
-    def effective(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
+    def effective(
+        self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
+    ) -> Tensor:
         """ŵ·ψ(ŵ), differentiable."""
         return latent * self.psi(latent, threshold, temperature)
 
@@ -103,7 +105,9 @@ class Soft(Gate):
     def psi(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
         return (1 - threshold / latent.abs().clamp(min=torch.finfo(latent.dtype).tiny)).clamp(0, 1)
 
-    def effective(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
+    def effective(
+        self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
+    ) -> Tensor:
         limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
         shrunk: Tensor = _Shrink.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
         return shrunk
@@ -122,7 +126,9 @@ class Hard(Gate):
     def psi(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
         return (latent.abs() > threshold).to(latent.dtype)
 
-    def effective(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
+    def effective(
+        self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
+    ) -> Tensor:
         limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
         cut: Tensor = _Cut.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
         return cut
@@ -156,7 +162,9 @@ class Garrote(Gate):
         ratio = threshold / latent.abs().clamp(min=torch.finfo(latent.dtype).tiny)
         return (1 - ratio**self.power).clamp(0, 1)
 
-    def effective(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
+    def effective(
+        self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
+    ) -> Tensor:
         ratio = (threshold / latent.detach().abs().clamp(min=torch.finfo(latent.dtype).tiny)) ** self.power
         passed = ratio < 1
         value = latent.detach() * torch.where(passed, 1 - ratio, 0)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from bandstop.priors import Prior
 
-__all__ = ["cut_value", "rank_transform", "relative_ranks", "select"]
+__all__ = ["cut_value", "prior_magnitudes", "rank_transform", "relative_ranks", "select"]
 
 
 def cut_value(latent: Tensor, count: int) -> Tensor:
@@ -56,6 +56,11 @@ def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
     return (-ranks / max(count, 0.5)).reshape(magnitudes.shape).to(torch.float32)
 
 
+def prior_magnitudes(prior: Prior, count: int) -> Tensor:
+    """The magnitudes that ``count`` weights have if they follow the prior exactly: ``F⁻¹((i+½)/n)``, ascending."""
+    return prior.magnitude_icdf((torch.arange(count, dtype=torch.float64) + 0.5) / count)
+
+
 def rank_transform(weight: Tensor, prior: Prior) -> Tensor:
     """Latents with the order and signs of ``weight`` and exactly the magnitudes of the prior: ``|ŵ_(i)| = F⁻¹((i+½)/n)``.
 
@@ -65,8 +70,6 @@ def rank_transform(weight: Tensor, prior: Prior) -> Tensor:
     """
     flat = weight.detach().flatten()
     order = flat.abs().sort(stable=True).indices
-    rates = (torch.arange(flat.numel(), dtype=torch.float64, device=flat.device) + 0.5) / flat.numel()
-    magnitudes = prior.magnitude_icdf(rates).to(flat.dtype)
     latent = torch.empty_like(flat)
-    latent[order] = magnitudes
+    latent[order] = prior_magnitudes(prior, flat.numel()).to(flat)
     return (latent * torch.where(flat < 0, -1.0, 1.0)).reshape(weight.shape)

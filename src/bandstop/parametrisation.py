@@ -86,7 +86,7 @@ class PrunedLayer:
         for module, _ in self.owners:
             if isinstance(module, nn.RNNBase) and hasattr(module, "_bandstop_refresh"):
                 if not parametrize.is_parametrized(module):
-                    module._bandstop_refresh.remove()
+                    module._bandstop_refresh.remove()  # type: ignore[union-attr,operator]
                     del module._bandstop_refresh
                 _refresh_flat_weights(module, None)
 
@@ -94,7 +94,8 @@ class PrunedLayer:
     def effective(self) -> Tensor:
         """The weight as the network uses it, without gain: ``Ŵ ⊙ ψ(Ŵ)``."""
         assert self.band is not None
-        return self.band(self.latent) / self.band.gain
+        weight: Tensor = self.band(self.latent) / self.band.gain
+        return weight
 
     @torch.no_grad()
     def freeze(self, keep: Tensor) -> None:
@@ -146,11 +147,15 @@ def prunable_layers(
             if not wanted and id(parameter) not in owners:
                 continue
             if not parameter.is_floating_point():
-                raise ModelError(f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned")
+                raise ModelError(
+                    f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned"
+                )
             owners.setdefault(id(parameter), []).append((name, module, attribute))
     if patterns is not None and (unknown := [p for p in patterns if p not in used]):
         names = ", ".join(n for n, _ in model.named_parameters())
         raise ModelError(f"no parameter is called {', '.join(map(repr, unknown))}; the model has: {names}")
     if not owners:
-        raise ModelError("the model has no weight of two or more dimensions to prune; name the parameters with layers=[…]")
+        raise ModelError(
+            "the model has no weight of two or more dimensions to prune; name the parameters with layers=[…]"
+        )
     return [PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found)) for found in owners.values()]

@@ -8,14 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bandstop.allocation import PooledOrder, allocate, lamp_scores
 from bandstop.budget import Budget
 from bandstop.errors import BudgetError, ConfigError, ModelError
 from bandstop.histogram import Bins, kl_to_prior, soft_histogram
+from bandstop.magnitude import cut_value, prior_magnitudes, rank_transform, relative_ranks, select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.recipe import Recipe
-from bandstop.magnitude import cut_value, rank_transform, relative_ranks, select
-from bandstop.target import Target
 from bandstop.selection import live_selection
+from bandstop.target import Target
 from bandstop.topology import trace
 
 __all__ = ["Pruner"]
@@ -49,12 +50,16 @@ class Pruner:
         example: Any = None,
     ) -> None:
         if steps < 1:
-            raise ConfigError(f"steps, the optimiser steps of the whole training, must be at least 1, found {steps}")
+            raise ConfigError(
+                f"steps, the optimiser steps of the whole training, must be at least 1, found {steps}"
+            )
         self.model, self.steps, self.example = model, steps, example
         self.recipe = recipe or Recipe.default()
         self.budget = budget if isinstance(budget, Budget) else Budget.rate(budget)
         if self.recipe.live and example is None:
-            raise ConfigError("only live connections can be kept with an example input to trace: give example=…")
+            raise ConfigError(
+                "only live connections can be kept with an example input to trace: give example=…"
+            )
         self.layers = prunable_layers(model, layers)
         sizes = {layer.name: layer.latent.numel() for layer in self.layers}
         unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
@@ -63,6 +68,7 @@ class Pruner:
         self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
         self.taken, self.frozen = 0, False
         self._counts: dict[str, int] = {}
+        self._lamp = self._lamp_order()
         bands = [self._band(layer) for layer in self.layers]
         for layer, (band, latent) in zip(self.layers, bands, strict=True):
             layer.attach(band, latent)
@@ -155,11 +161,27 @@ class Pruner:
         for layer in self.layers:
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
-            layer.band.threshold.copy_(cut if from_prior else cut_value(layer.latent, self._counts[layer.name]))
+            layer.band.threshold.copy_(
+                cut if from_prior else cut_value(layer.latent, self._counts[layer.name])
+            )
 
     def _shared(self, share: float) -> dict[str, int]:
+        return self.target.counts(share, self._allocate)
+
+    def _allocate(self, total: int) -> dict[str, int]:
+        """Split a number of connections between the layers, as the recipe says."""
+        recipe, names = self.recipe, list(self.target.sizes)
+        if self._lamp is not None:
+            return dict(zip(names, self._lamp.counts(total), strict=True))
         latents = {layer.name: layer.latent.detach() for layer in self.layers}
-        return self.target.counts(share, self.recipe.allocation, latents, dict(self.recipe.densities))
+        return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=dict(recipe.densities))
+
+    def _lamp_order(self) -> PooledOrder | None:
+        """LAMP on the prior's own quantiles: needs no data, so the order is fixed from the start."""
+        if self.recipe.allocation != "lamp":
+            return None
+        shapes = [prior_magnitudes(self.recipe.prior, n) for n in self.target.sizes.values()]
+        return PooledOrder([lamp_scores(m) for m in shapes], self.recipe.floor)
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
@@ -207,7 +229,13 @@ class Pruner:
             "threshold": sum(row["threshold"] for row in layers.values()) / len(layers),
             "range": self.bins.limit,
         }
-        return {"kl": float(self.divergence()), "histogram": histogram, "layers": layers}
+        temperature = self.recipe.temperature(self.progress)
+        return {
+            "kl": float(self.divergence()),
+            "temperature": temperature,
+            "histogram": histogram,
+            "layers": layers,
+        }
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
@@ -215,7 +243,11 @@ class Pruner:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; call before loading the model's state, so that its masks find their place."""
-        self.taken, self.frozen, self._counts = int(state["taken"]), bool(state["frozen"]), dict(state["counts"])
+        self.taken, self.frozen, self._counts = (
+            int(state["taken"]),
+            bool(state["frozen"]),
+            dict(state["counts"]),
+        )
         for layer in self.layers:
             assert layer.band is not None
             layer.band.keep = torch.ones_like(layer.latent, dtype=torch.bool) if self.frozen else None

@@ -23,7 +23,7 @@ class Recipe:
     gate: Gate = field(default_factory=Soft)
     """ψ."""
     allocation: str = "lamp"
-    """How layers share the budget: learned, uniform, erk, lamp, given."""
+    """How layers share the budget: learned (they compete by latent magnitude), lamp (scores of the prior), uniform, erk, given."""
     densities: tuple[tuple[str, float], ...] = ()
     """Relative densities by layer name, for allocation "given"."""
     threshold: Literal["empirical", "prior"] = "empirical"
@@ -53,7 +53,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.allocation not in ALLOCATIONS:
-            raise ConfigError(f"allocation must be one of {', '.join(ALLOCATIONS)}, found {self.allocation!r}")
+            raise ConfigError(
+                f"allocation must be one of {', '.join(ALLOCATIONS)}, found {self.allocation!r}"
+            )
         if self.bins < 3:
             raise ConfigError(f"bins must be at least 3, found {self.bins}")
         if not 0 < self.freeze <= 1:

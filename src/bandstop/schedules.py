@@ -46,7 +46,8 @@ class Ramp(Schedule):
     def __call__(self, progress: float) -> float:
         span = max(self.end - self.begin, 1e-12)
         u = min(max((progress - self.begin) / span, 0.0), 1.0)
-        return self.final - (self.final - self.first) * (1 - u) ** self.power
+        value: float = self.final - (self.final - self.first) * (1 - u) ** self.power
+        return value
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from torch import Tensor
-
-from bandstop.allocation import allocate
 from bandstop.budget import Budget
 
 __all__ = ["Target"]
@@ -40,23 +37,19 @@ class Target:
         smallest = sum(min(self.floor, n) for n in self.sizes.values())
         return self.budget.connections(prunable=self.prunable, unpruned=self.unpruned, smallest=smallest)
 
-    def counts(
-        self, share: float, rule: str, latents: Mapping[str, Tensor], given: Mapping[str, float]
-    ) -> dict[str, int]:
-        """Connections per layer when ``share`` (0 … 1) of the final pruning applies.
+    def counts(self, share: float, allocate: Callable[[int], dict[str, int]]) -> dict[str, int]:
+        """Connections per layer when ``share`` (0 … 1) of the final pruning applies; ``allocate`` splits a number of them.
 
         Kept in all: ``n − share·(n − N)`` of n weights, N the budget; for MACs the same with multiply-accumulates.
         """
         if self.budget.kind != "macs":
-            total = round(self.prunable - share * (self.prunable - self.connections()))
-            return allocate(rule, total, latents, floor=self.floor, given=given)
+            return allocate(round(self.prunable - share * (self.prunable - self.connections())))
         dense = sum(self.uses[n] * size for n, size in self.sizes.items())
         now = Budget.macs(max(1, min(dense, round(dense - share * (dense - min(self.budget.amount, dense))))))
         low, high = sum(min(self.floor, n) for n in self.sizes.values()), self.prunable
         while low < high:
             middle = (low + high + 1) // 2
-            counts = allocate(rule, middle, latents, floor=self.floor, given=given)
+            counts = allocate(middle)
             fits = sum(counts[n] * self.uses[n] for n in counts) <= now.amount
             low, high = (middle, high) if fits else (low, middle - 1)
-        counts = allocate(rule, low, latents, floor=self.floor, given=given)
-        return now.fit_macs(counts, self.uses, self.sizes, self.floor)
+        return now.fit_macs(allocate(low), self.uses, self.sizes, self.floor)

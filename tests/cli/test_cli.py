@@ -12,7 +12,9 @@ from bandstop.cli import VERBS, main
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "bandstop", *words], capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, "-m", "bandstop", *words], capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).mkdir()
         for i in range(12):
             t = np.linspace(0, 6, 20 + i)[:, None]
-            x = np.stack([np.cos(t) * (label == 0), t * (label == 1), 0 * t], -1) * 10 + np.arange(4)[None, :, None] * 5
+            x = (
+                np.stack([np.cos(t) * (label == 0), t * (label == 1), 0 * t], -1) * 10
+                + np.arange(4)[None, :, None] * 5
+            )
             np.save(root / name / f"{i}.npy", (x + random.normal(0, 0.3, x.shape)).astype(np.float32))
     return root
 
@@ -80,7 +85,7 @@ BAD = {
     "two budgets": (["train", "hands", "--rate", "0.9", "--macs", "5", "--out", "OUT"], "one budget"),
     "impossible budget": (["train", "hands", "--weights", "2", "--out", "OUT"], "smallest possible"),
     "unknown method": (["train", "hands", "--rate", "0.9", "--method", "magic", "--out", "OUT"], "magic"),
-    "not a run": (["evaluate", "OUT", "hands"], "model.safetensors"),
+    "not a run": (["evaluate", "OUT", "hands"], "finished run folder"),
     "no report": (["report", "OUT"], "OUT"),
     "bad archive name": (["convert", "hands", "OUT.txt"], ".npz"),
     "zero epochs": (["train", "hands", "--epochs", "0", "--out", "OUT"], "epochs"),
@@ -88,7 +93,9 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "found"), BAD.values(), ids=BAD)
-def test_bad_input_gets_one_sentence(words: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_gets_one_sentence(
+    words: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "OUT"
     words = [w.replace("OUT", str(out)) for w in words]
     try:

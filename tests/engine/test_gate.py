@@ -47,7 +47,9 @@ def test_the_paper_s_form_at_temperature_one() -> None:
 def test_annealing_sigma_alone_never_makes_a_cut() -> None:
     """Erratum: ψ(a) = 1/(1+σ) moves, the steepness at the half-way point does not; the temperature makes it steep."""
     w = torch.linspace(0, 4, 4001, dtype=torch.float64)
-    steepest = [float(Logistic(s).psi(w.square().sqrt(), 2.0, 1.0).diff().max() / 1e-3) for s in (1.0, 0.1, 0.01)]
+    steepest = [
+        float(Logistic(s).psi(w.square().sqrt(), 2.0, 1.0).diff().max() / 1e-3) for s in (1.0, 0.1, 0.01)
+    ]
     assert max(steepest) < 2
     assert float(Logistic().psi(w, 2.0, 1e-3).diff().max() / 1e-3) > 100
 
@@ -65,7 +67,9 @@ def test_effective_is_latent_times_psi(g: Gate) -> None:
     assert torch.allclose(g.effective(w, 0.7, 0.5), w * g.psi(w, 0.7, 0.5))
 
 
-@pytest.mark.parametrize("g", [Logistic(), Soft(leak=0.0), Garrote(leak=0.0), Garrote(power=3.0, leak=0.0)], ids=str)
+@pytest.mark.parametrize(
+    "g", [Logistic(), Soft(leak=0.0), Garrote(leak=0.0), Garrote(power=3.0, leak=0.0)], ids=str
+)
 def test_true_derivative_where_asked(g: Gate) -> None:
     w = torch.tensor([-2.0, -0.4, 0.3, 1.4], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: g.effective(x, 1.0, 0.5), (w,))
@@ -81,6 +85,6 @@ def test_leak_is_what_reaches_a_stopped_weight(kind: type, leak: float) -> None:
 
 
 def test_unknown_gate_is_named() -> None:
-    with pytest.raises(ConfigError, match="logistic, soft, hard, garrote.*'step'"):
+    with pytest.raises(ConfigError, match=r"logistic, soft, hard, garrote.*'step'"):
         gate("step")
     assert set(GATES) == {"logistic", "soft", "hard", "garrote"}

@@ -35,7 +35,9 @@ ASKED_KEYS = {
 
 def test_a_run_folder_holds_what_it_must(tiny: SequenceSet, tmp_path: Path) -> None:
     metrics = train_run(SMALL, tmp_path / "run", sequences=tiny)
-    assert {"config.json", "metrics.json", "model.safetensors", "log.jsonl"} <= {p.name for p in (tmp_path / "run").iterdir()}
+    assert {"config.json", "metrics.json", "model.safetensors", "log.jsonl"} <= {
+        p.name for p in (tmp_path / "run").iterdir()
+    }
     assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
     assert metrics == read_metrics(tmp_path / "run")
     assert set(metrics) >= ASKED_KEYS
@@ -60,7 +62,9 @@ def test_it_learns(tiny: SequenceSet, tmp_path: Path) -> None:
     assert train_run(config, tmp_path, sequences=tiny)["accuracy"] > 80
 
 
-@pytest.mark.parametrize("change", [{}, {"method": "dense", "rate": None}, {"net": NetConfig(kind="lstm", hidden=6)}])
+@pytest.mark.parametrize(
+    "change", [{}, {"method": "dense", "rate": None}, {"net": NetConfig(kind="lstm", hidden=6)}]
+)
 def test_same_seed_same_bits(tiny: SequenceSet, tmp_path: Path, change: dict[str, object]) -> None:
     config = dataclasses.replace(SMALL, epochs=4, **change)  # type: ignore[arg-type]
     states = []
@@ -74,7 +78,12 @@ def test_the_paper_preset_runs(tiny: SequenceSet, tmp_path: Path) -> None:
     for rule in ("paper-speed", "paper-loss"):
         config = paper(dataclasses.replace(SMALL, epochs=6, rate=0.55))
         config = dataclasses.replace(config, optim=dataclasses.replace(config.optim, rule=rule))  # type: ignore[arg-type]
-        assert (config.prune.kl, config.prune.bins, config.optim.kind, config.optim.batch) == (10.0, 100, "adam", 600)
+        assert (config.prune.kl, config.prune.bins, config.optim.kind, config.optim.batch) == (
+            10.0,
+            100,
+            "adam",
+            600,
+        )
         metrics = train_run(config, tmp_path / rule, sequences=tiny)
         assert metrics["weights_kept"] == round(0.45 * metrics["weights_total"])
 
@@ -105,7 +114,10 @@ def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Pat
     subprocess.run([*command, str(tmp_path / "cut"), "--resume"], check=True)
     one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "cut"))
     assert all(torch.equal(one[k], two[k]) for k in one)
-    logs = [[json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("whole", "cut")]
+    logs = [
+        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()]
+        for n in ("whole", "cut")
+    ]
     assert [r["loss"] for r in logs[0]] == [r["loss"] for r in logs[1]]
 
 
@@ -119,8 +131,12 @@ def test_a_finished_run_is_not_repeated(tiny: SequenceSet, tmp_path: Path) -> No
         train_run(config, tmp_path / "r", sequences=tiny)
 
 
-def test_a_loss_that_is_not_a_number_stops_with_the_last_good_state(tiny: SequenceSet, tmp_path: Path) -> None:
-    config = dataclasses.replace(SMALL, epochs=30, optim=OptimConfig(batch=27, lr=1e30, latent_lr=1e30, warmup=0.5))
+def test_a_loss_that_is_not_a_number_stops_with_the_last_good_state(
+    tiny: SequenceSet, tmp_path: Path
+) -> None:
+    config = dataclasses.replace(
+        SMALL, epochs=30, optim=OptimConfig(batch=27, lr=1e30, latent_lr=1e30, warmup=0.5)
+    )
     with pytest.raises(TrainingError, match="not a number in epoch"):
         train_run(config, tmp_path, sequences=tiny, checkpoint_seconds=0)
     assert not (tmp_path / "metrics.json").exists()
@@ -139,7 +155,9 @@ def test_a_recogniser_reads_raw_sequences(tiny: SequenceSet, tmp_path: Path) -> 
     recogniser = load_recogniser(tmp_path)
     test = tiny.subset(tiny.split == "test")
     found = recogniser.scores([test[i] for i in range(len(test))]).argmax(1)
-    assert (found == torch.as_tensor(test.labels)).float().mean() * 100 == pytest.approx(metrics["accuracy"], abs=1e-3)
+    assert (found == torch.as_tensor(test.labels)).float().mean() * 100 == pytest.approx(
+        metrics["accuracy"], abs=1e-3
+    )
     with pytest.raises(DataError, match=r"\[frames, 5, 3\]"):
         recogniser.scores([test[0][:, :4]])
 
@@ -152,7 +170,13 @@ def test_validation_leaves_the_test_part_alone(tiny: SequenceSet, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("{", "JSON"), ('{"nonsense": 1}', "nonsense"), ("[]", "list"), ('{"epochs": 0}', "epochs"), ('{"net": {"heads": 0}}', "heads")],
+    [
+        ("{", "JSON"),
+        ('{"nonsense": 1}', "nonsense"),
+        ("[]", "list"),
+        ('{"epochs": 0}', "epochs"),
+        ('{"net": {"heads": 0}}', "heads"),
+    ],
 )
 def test_bad_configs_are_named(text: str, found: str) -> None:
     with pytest.raises(ConfigError, match=found):

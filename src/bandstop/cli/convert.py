@@ -20,7 +20,7 @@ __all__ = ["Convert", "main"]
 class Convert:
     """Write a data set as one sequence archive (.npz, no pickle), which every verb reads.
 
-    examples:
+    Examples:
       bandstop convert sbu:~/SBU sbu.npz
       bandstop convert hands hands.npz
     """

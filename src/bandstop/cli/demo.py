@@ -22,7 +22,7 @@ class Demo:
 
     The pruned net learns from the dense one (distillation), so its full cost is both trainings.
 
-    examples:
+    Examples:
       bandstop demo
       bandstop demo --rate 0.99 --epochs 200
     """
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
             shutil.rmtree(folder)
         with Progress(name, config.epochs) as show:
             results[name] = train_run(config, folder, show=show)
-    from bandstop.report import write_report
+    from bandstop.report.page import write_report
 
     page = write_report(asked.out / "pruned", compare=[asked.out / "dense"])
     shutil.copyfile(page, asked.out / "report.html")

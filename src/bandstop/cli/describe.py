@@ -19,7 +19,7 @@ __all__ = ["Describe", "main"]
 class Describe:
     """Say what was understood of a data set: sequences, classes, lengths, subjects, splits, duplicates, broken frames.
 
-    examples:
+    Examples:
       bandstop describe hands
       bandstop describe fpha:~/FPHA
     """

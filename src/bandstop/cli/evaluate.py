@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,7 @@ __all__ = ["Evaluate", "main"]
 class Evaluate:
     """Judge a finished run on a data set and print accuracy and size as JSON.
 
-    examples:
+    Examples:
       bandstop evaluate runs/hands98 hands
       bandstop evaluate runs/mine new_recordings/ --split all
     """
@@ -45,9 +45,8 @@ def main(arguments: Sequence[str]) -> int:
     source = load(asked.data).repaired()
     if asked.split != "all" and (source.split == asked.split).any():
         source = source.subset(source.split == asked.split)
-        judged = asked.split
     else:
-        judged = "all"
+        asked = replace(asked, split="all")
     unknown = sorted(set(source.class_names) - set(recogniser.class_names))
     if unknown:
         raise DataError(
@@ -63,5 +62,9 @@ def main(arguments: Sequence[str]) -> int:
     example = torch.zeros(1, recogniser.joints, 3 * recogniser.normaliser.chunks)
     sizes = size(recogniser.net, example)
     sizes.pop("layers")
-    print(json.dumps({"data": asked.data, "split": judged, "sequences": len(source), **found, **sizes}, indent=1))
+    print(
+        json.dumps(
+            {"data": asked.data, "split": asked.split, "sequences": len(source), **found, **sizes}, indent=1
+        )
+    )
     return 0

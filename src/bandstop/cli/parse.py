@@ -14,12 +14,11 @@ T = TypeVar("T")
 
 def parse(kind: type[T], verb: str, arguments: Sequence[str], default: T | None = None) -> T:
     """Build ``kind`` (a dataclass whose docstring is the help text) from the command line."""
-    extra = {} if default is None else {"default": default}
     parsed: T = tyro.cli(
         kind,
         prog=f"bandstop {verb}",
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.HelptextFromCommentsOff),
-        **extra,  # type: ignore[arg-type]
+        default=tyro.MISSING_NONPROP if default is None else default,
     )
     return parsed

@@ -24,7 +24,7 @@ __all__ = ["Predict", "main"]
 class Predict:
     """Name the action in sequence files: the best class and its probability, a line a file.
 
-    examples:
+    Examples:
       bandstop predict runs/mine wave_01.csv wave_02.npy
       bandstop predict runs/mine recording.json --json --top 3
     """
@@ -51,15 +51,28 @@ def main(arguments: Sequence[str]) -> int:
     for path in asked.files:
         frames = np.asarray(load_sequence(path))
         if frames.shape[1] != recogniser.joints:
-            raise DataError(f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}", path=path)
+            raise DataError(
+                f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}",
+                path=path,
+            )
         one = SequenceSet.from_sequences([frames], labels=[0], class_names=["?"], sequence_ids=[str(path)])
         sequences.append(one.repaired()[0])
     likelihood = torch.softmax(recogniser.scores(sequences), dim=1)
     for path, row in zip(asked.files, likelihood, strict=True):
         best = row.topk(min(asked.top, len(row)))
-        named = [(recogniser.class_names[i], float(p)) for p, i in zip(best.values, best.indices.tolist(), strict=True)]
+        named = [
+            (recogniser.class_names[i], float(p))
+            for p, i in zip(best.values, best.indices.tolist(), strict=True)
+        ]
         if asked.json:
-            print(json.dumps({"file": str(path), "classes": [{"name": n, "probability": round(p, 4)} for n, p in named]}))
+            print(
+                json.dumps(
+                    {
+                        "file": str(path),
+                        "classes": [{"name": n, "probability": round(p, 4)} for n, p in named],
+                    }
+                )
+            )
         else:
             print(f"{path}: " + ", ".join(f"{n} ({p:.1%})" for n, p in named))
     return 0

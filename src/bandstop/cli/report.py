@@ -9,7 +9,7 @@ from pathlib import Path
 import tyro
 
 from bandstop.cli.parse import parse
-from bandstop.report import write_report
+from bandstop.report.page import write_report
 
 __all__ = ["Report", "main"]
 
@@ -18,7 +18,7 @@ __all__ = ["Report", "main"]
 class Report:
     """Make a run's self-contained page of pictures, report.html, from the files in its folder.
 
-    examples:
+    Examples:
       bandstop report runs/hands98
       bandstop report runs/hands98 --compare runs/dense
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,7 @@ class Train:
     DATA is `hands` (embedded), fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder with one
     sub-folder per class, or a sequence archive .npz. Without a budget the network stays dense.
 
-    examples:
+    Examples:
       bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98
       bandstop train my_gestures/ --weights 800 --out runs/mine
       bandstop train hands --macs 20000 --out runs/small
@@ -49,7 +50,11 @@ class Train:
 
 def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
-    asked = parse(Train, "train", arguments, Train(out=Path("run"), config=paper(RunConfig(epochs=2700)))) if _paper(arguments) else parse(Train, "train", arguments)
+    asked = (
+        parse(Train, "train", arguments, Train(out=Path("run"), config=paper(RunConfig(epochs=2700))))
+        if _paper(arguments)
+        else parse(Train, "train", arguments)
+    )
     with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:
         metrics = train_run(
             asked.config,
@@ -60,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
             checkpoint_seconds=asked.checkpoint_seconds,
         )
     if asked.report:
-        from bandstop.report import write_report
+        from bandstop.report.page import write_report
 
         write_report(asked.out)
     print(run_table({asked.out.name: metrics}))
@@ -70,4 +75,6 @@ def main(arguments: Sequence[str]) -> int:
 def _paper(arguments: Sequence[str]) -> bool:
     """Whether the paper's preset is asked for: it changes the defaults that the other flags start from."""
     words = list(arguments)
-    return "--preset=paper" in words or any(a == "--preset" and b == "paper" for a, b in zip(words, words[1:], strict=False))
+    return "--preset=paper" in words or any(
+        a == "--preset" and b == "paper" for a, b in pairwise(words)
+    )

@@ -87,7 +87,9 @@ class GraphConv(nn.Module):
 
     def extra_repr(self) -> str:
         heads, channels, filters = self.filters.shape
-        return f"joints={self.adjacency.shape[1]}, {channels=}, {filters=}, {heads=}, combine={self.combine!r}"
+        return (
+            f"joints={self.adjacency.shape[1]}, {channels=}, {filters=}, {heads=}, combine={self.combine!r}"
+        )
 
 
 class ChannelNorm(nn.BatchNorm1d):
@@ -128,7 +130,13 @@ class GCN(nn.Module):
         self.encoder = nn.Linear(signal, channels, bias=False)
         self.encoder_norm = ChannelNorm(channels)
         self.graph = GraphConv(
-            joints, channels=channels, filters=filters, heads=heads, combine=combine, adjacency=adjacency, edges=edges
+            joints,
+            channels=channels,
+            filters=filters,
+            heads=heads,
+            combine=combine,
+            adjacency=adjacency,
+            edges=edges,
         )
         features = filters * (heads if combine == "concat" else 1)
         self.graph_norm = ChannelNorm(features)

@@ -16,7 +16,14 @@ class LSTMRecogniser(nn.Module):
     """
 
     def __init__(
-        self, joints: int, signal: int, classes: int, *, hidden: int = 100, layers: int = 1, dropout: float = 0.0
+        self,
+        joints: int,
+        signal: int,
+        classes: int,
+        *,
+        hidden: int = 100,
+        layers: int = 1,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.lstm = nn.LSTM(
@@ -27,7 +34,9 @@ class LSTMRecogniser(nn.Module):
 
     def forward(self, signal: Tensor) -> Tensor:
         batch, joints, values = signal.shape
-        poses = signal.reshape(batch, joints, values // 3, 3).permute(0, 2, 1, 3).reshape(batch, -1, joints * 3)
+        poses = (
+            signal.reshape(batch, joints, values // 3, 3).permute(0, 2, 1, 3).reshape(batch, -1, joints * 3)
+        )
         states, _ = self.lstm(poses)
         scores: Tensor = self.classifier(self.dropout(states[:, -1]))
         return scores

@@ -24,7 +24,8 @@ def body_size(chunks: Tensor, edges: Tensor, root: int) -> Tensor:
         size = bones.mean(dim=(1, 2))
     else:
         size = (chunks - chunks[:, :, root : root + 1]).square().sum(-1).mean(dim=(1, 2)).sqrt()
-    return size.clamp(min=1e-9)[:, None, None, None]
+    spread: Tensor = size.clamp(min=1e-9)[:, None, None, None]
+    return spread
 
 
 def centred(chunks: Tensor, root: int) -> Tensor:

@@ -13,7 +13,9 @@ __all__ = ["hold_out", "train_and_test"]
 Mask = NDArray[np.bool_]
 
 
-def hold_out(labels: NDArray[np.int64], subjects: NDArray[np.str_], share: float, seed: int, *, by_subject: bool) -> Mask:
+def hold_out(
+    labels: NDArray[np.int64], subjects: NDArray[np.str_], share: float, seed: int, *, by_subject: bool
+) -> Mask:
     """Mask of about ``share`` of the sequences: whole subjects, or a random part of every class.
 
     >>> labels, nobody = np.repeat([0, 1], 10), np.full(20, "")

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from bandstop.errors import DataError
@@ -71,7 +70,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     try:
         restored: dict[str, Any] = _restore(json.loads(metadata["state"]), tensors)
     except (KeyError, TypeError, json.JSONDecodeError):
-        raise DataError("this file is not a checkpoint of bandstop; remove it to start afresh", path=path) from None
+        raise DataError(
+            "this file is not a checkpoint of bandstop; remove it to start afresh", path=path
+        ) from None
     return restored
-
-

@@ -174,7 +174,9 @@ class RunConfig:
     def __post_init__(self) -> None:
         asked = [k for k in ("rate", "weights", "bytes", "macs") if getattr(self, k) is not None]
         if len(asked) > 1:
-            raise ConfigError(f"one budget at a time: found {' and '.join('--' + k for k in asked)}; give only one of them")
+            raise ConfigError(
+                f"one budget at a time: found {' and '.join('--' + k for k in asked)}; give only one of them"
+            )
         for name, low in (("epochs", 1), ("chunks", 2), ("threads", 1)):
             if getattr(self, name) < low:
                 raise ConfigError(f"{name} must be at least {low}, found {getattr(self, name)}")
@@ -189,7 +191,7 @@ class RunConfig:
         for kind in ("rate", "weights", "bytes", "macs"):
             amount = getattr(self, kind)
             if amount is not None:
-                return Budget(kind, amount, self.scope)  # type: ignore[arg-type]
+                return Budget(kind, amount, self.scope)
         return None
 
     @property
@@ -218,10 +220,21 @@ def paper(config: RunConfig) -> RunConfig:
     The epochs stay as asked (the paper: 2,700), so that a short trial of the preset is possible.
     """
     prune = PruneConfig(
-        gate="logistic", allocation="learned", threshold="prior", ramp=0.0, freeze=1.0, kl=10.0, histogram="pooled",
-        start="scale", learn_gain=False, live=False, every=1,
+        gate="logistic",
+        allocation="learned",
+        threshold="prior",
+        ramp=0.0,
+        freeze=1.0,
+        kl=10.0,
+        histogram="pooled",
+        start="scale",
+        learn_gain=False,
+        live=False,
+        every=1,
     )
-    optim = OptimConfig(kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0)
+    optim = OptimConfig(
+        kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0
+    )
     net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
     augment = Augmentation(crop=0, warp=0, rotation=0, scale=0, noise=0)
     return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
@@ -233,7 +246,13 @@ def _build(kind: Any, values: Any, where: str) -> Any:
     fields = {f.name: f for f in dataclasses.fields(kind)}
     if unknown := set(values) - set(fields):
         raise ConfigError(f"{where} has unknown fields {sorted(unknown)}; it was written by another version")
-    nested = {"net": NetConfig, "prune": PruneConfig, "optim": OptimConfig, "augment": Augmentation, "distill": DistillConfig}
+    nested = {
+        "net": NetConfig,
+        "prune": PruneConfig,
+        "optim": OptimConfig,
+        "augment": Augmentation,
+        "distill": DistillConfig,
+    }
     made = {}
     for name, value in values.items():
         if name in nested and kind is RunConfig:

@@ -57,7 +57,10 @@ def prepare(sequences: SequenceSet, *, chunks: int, validation: float = 0.0, see
     sizes = body_size(plain, edges, sequences.root)
     scale = torch.tensor(normaliser.node_scale, dtype=torch.float64)[:, None]
     frames = [torch.as_tensor(raw_frames, dtype=torch.float64) for raw_frames in sequences.subset(train)]
-    normal = [centred(f[None], sequences.root)[0] / size / scale for f, size in zip(frames, sizes.double(), strict=True)]
+    normal = [
+        centred(f[None], sequences.root)[0] / size / scale
+        for f, size in zip(frames, sizes.double(), strict=True)
+    ]
     return TrainingData(
         table=ChunkTable([n.numpy() for n in normal], torch.float32),
         labels=torch.as_tensor(sequences.labels[train]),

@@ -22,12 +22,16 @@ __all__ = ["Trainer"]
 class Trainer:
     """Trains ``net`` on ``data`` as ``config`` says, an epoch at a time."""
 
-    def __init__(self, config: RunConfig, net: nn.Module, data: TrainingData, teachers: list[nn.Module] | None = None) -> None:
+    def __init__(
+        self, config: RunConfig, net: nn.Module, data: TrainingData, teachers: list[nn.Module] | None = None
+    ) -> None:
         self.config, self.net, self.data, self.teachers = config, net, data, teachers or []
         self.batches = max(1, round(len(data.table) / config.optim.batch))
         self.method = make_method(config, net, config.epochs * self.batches, data.judge_signals[:1])
         optim = config.optim
-        groups = self.method.parameter_groups(optim.lr, latent_lr=optim.latent_lr, weight_decay=optim.weight_decay)
+        groups = self.method.parameter_groups(
+            optim.lr, latent_lr=optim.latent_lr, weight_decay=optim.weight_decay
+        )
         for group in groups:
             group["top_lr"] = group["lr"]
         kind = torch.optim.AdamW if optim.kind == "adamw" else torch.optim.Adam
@@ -48,7 +52,9 @@ class Trainer:
         self.net.train()
         signals, labels = self.data.epoch(self.config.augment, self.generator)
         totals = torch.zeros(3)
-        batches = list(zip(signals.tensor_split(self.batches), labels.tensor_split(self.batches), strict=True))
+        batches = list(
+            zip(signals.tensor_split(self.batches), labels.tensor_split(self.batches), strict=True)
+        )
         for place, (part, truth) in enumerate(batches):
             factor = self._learning_rate(self.epoch + place / self.batches)
             loss, penalty, right = self._step(part, truth)
@@ -78,7 +84,9 @@ class Trainer:
         if self.rule is not None:
             factor = self.rule.value
         elif self.config.optim.rule == "cosine":
-            factor = cosine((epoch + 1 / self.batches) / (self.config.epochs + 1e-9), self.config.optim.warmup, 0.005)
+            factor = cosine(
+                (epoch + 1 / self.batches) / (self.config.epochs + 1e-9), self.config.optim.warmup, 0.005
+            )
         else:
             factor = 1.0
         for group in self.optimiser.param_groups:
@@ -89,11 +97,13 @@ class Trainer:
         scores = self.net(signals)
         fit = F.cross_entropy(scores, labels, label_smoothing=self.config.optim.smoothing)
         if self.teachers:
-            fit = (1 - self.config.distill.share) * fit + self.config.distill.share * self._distillation(scores, signals)
+            fit = (1 - self.config.distill.share) * fit + self.config.distill.share * self._distillation(
+                scores, signals
+            )
         penalty = self.method.penalty()
         loss = fit + penalty
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.autograd.backward(loss)
         self.optimiser.step()
         self.method.step()
         if self.config.optim.average and self.method.settled:
@@ -114,7 +124,9 @@ class Trainer:
             self.average = {k: v.clone() for k, v in state.items()}
         else:
             names = list(state)
-            torch._foreach_lerp_([self.average[k] for k in names], [state[k] for k in names], 1 - self.config.optim.average)
+            torch._foreach_lerp_(
+                [self.average[k] for k in names], [state[k] for k in names], 1 - self.config.optim.average
+            )
 
     def finalize(self) -> nn.Module:
         """The finished plain network."""

@@ -32,7 +32,9 @@ class Method(Protocol):
         """Whether the topology will not change any more."""
         ...
 
-    def parameter_groups(self, lr: float, *, latent_lr: float | None, weight_decay: float) -> list[dict[str, Any]]:
+    def parameter_groups(
+        self, lr: float, *, latent_lr: float | None, weight_decay: float
+    ) -> list[dict[str, Any]]:
         """Parameters for the optimiser."""
         ...
 
@@ -74,11 +76,16 @@ class Dense:
         """The last fifth of training, as for the pruned nets, is what weight averaging covers."""
         return self.taken >= 0.8 * self.steps
 
-    def parameter_groups(self, lr: float, *, latent_lr: float | None, weight_decay: float) -> list[dict[str, Any]]:
+    def parameter_groups(
+        self, lr: float, *, latent_lr: float | None, weight_decay: float
+    ) -> list[dict[str, Any]]:
         """Decay on weights only."""
         weights = [p for p in self.net.parameters() if p.ndim >= 2]
         others = [p for p in self.net.parameters() if p.ndim < 2]
-        return [{"params": weights, "lr": lr, "weight_decay": weight_decay}, {"params": others, "lr": lr, "weight_decay": 0.0}]
+        return [
+            {"params": weights, "lr": lr, "weight_decay": weight_decay},
+            {"params": others, "lr": lr, "weight_decay": 0.0},
+        ]
 
     def penalty(self) -> Tensor:
         """Nothing."""

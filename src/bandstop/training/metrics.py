@@ -18,7 +18,7 @@ def predict(net: nn.Module, signals: Tensor, batch: int = 1024) -> Tensor:
     """Class scores of all signals, in evaluation mode."""
     training = net.training
     net.eval()
-    scores = torch.cat([net(part) for part in signals.split(batch)])
+    scores = torch.cat([net(part) for part in torch.split(signals, batch)])
     net.train(training)
     return scores
 

@@ -24,13 +24,20 @@ class Progress:
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"), TimeRemainingColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[facts]}"),
+                TimeRemainingColumn(),
+            )
             self.bar = Bar(*columns, console=Console(stderr=True))
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.epochs, facts="")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self.bar is not None:
             self.bar.stop()
 

@@ -97,6 +97,8 @@ def load_recogniser(run: str | Path) -> Recogniser:
     except BandstopError:
         raise
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise DataError(f"not a recogniser written by bandstop ({str(error).splitlines()[0]})", path=path) from None
+        raise DataError(
+            f"not a recogniser written by bandstop ({str(error).splitlines()[0]})", path=path
+        ) from None
     net.eval()
     return Recogniser(net, normaliser, names, joint_names, config, pose)

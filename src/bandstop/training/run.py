@@ -101,9 +101,13 @@ def _opened(config: RunConfig, out: Path, resume: bool) -> RunConfig:
 def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
     teacher = load_recogniser(path)
     if teacher.class_names != data.source.class_names:
-        raise ConfigError(f"the teacher in {path} knows other classes than the data: distil from a run on the same data")
+        raise ConfigError(
+            f"the teacher in {path} knows other classes than the data: distil from a run on the same data"
+        )
     if teacher.normaliser.chunks != data.normaliser.chunks:
-        raise ConfigError(f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}")
+        raise ConfigError(
+            f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}"
+        )
     return teacher.net
 
 
@@ -120,7 +124,7 @@ def _board(out: Path) -> Any:
         from bandstop.errors import MissingExtra
 
         raise MissingExtra("tensorboard", extra="app") from None
-    return SummaryWriter(str(out / "tensorboard"))  # type: ignore[no-untyped-call]
+    return SummaryWriter(str(out / "tensorboard"))
 
 
 def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) -> dict[str, Any]:
@@ -128,7 +132,12 @@ def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) 
     net = trainer.finalize()
     source = data.source
     recogniser = Recogniser(
-        net, data.normaliser, source.class_names, source.joint_names, config, tuple(map(tuple, data.pose.tolist()))
+        net,
+        data.normaliser,
+        source.class_names,
+        source.joint_names,
+        config,
+        tuple(map(tuple, data.pose.tolist())),
     )
     measured = size(net, data.judge_signals[:1])
     for row in measured["layers"]:
@@ -141,7 +150,9 @@ def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) 
         **measured,
         "rate_asked": config.rate,
         "rate_observed": 1 - measured["weights_kept"] / measured["weights_total"],
-        "budget": None if budget is None or config.dense else {"kind": budget.kind, "amount": budget.amount, "scope": budget.scope},
+        "budget": None
+        if budget is None or config.dense
+        else {"kind": budget.kind, "amount": budget.amount, "scope": budget.scope},
         "method": "dense" if config.dense else config.method,
         "prior": None if config.dense else config.prior,
         "distilled_from": list(config.distill.teachers),
