@@ -1,0 +1,120 @@
+"""What each way of writing an operation costs, in nanoseconds on the machine it was measured on.
+
+Only ratios matter. The constants are fitted by ``benchmarks/cost_model.py``, which times generated kernels over a range of
+sizes; they say: a multiply-accumulate in straight-line code 0.3, in an index loop 0.42, eight at a time 0.1 to 0.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandstop.deploy.program import Affine, Term
+
+__all__ = [
+    "LANES",
+    "MACHINE",
+    "Machine",
+    "block_cost",
+    "dense_row_cost",
+    "row_cost",
+    "rows_possible",
+    "scan_cost",
+]
+
+LANES = 8
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Measured costs."""
+
+    straight: float = 0.32
+    """One multiply-accumulate in straight-line code."""
+    straight_vector: float = 0.25
+    """Eight of them over neighbouring elements in straight-line code."""
+    straight_result: float = 0.3
+    """Storing one result of straight-line code."""
+    straight_limit: int = 4000
+    """Connections in straight-line code beyond which it no longer fits the instruction cache (and compiles slowly)."""
+    scan: float = 0.42
+    """One multiply-accumulate in an index loop."""
+    scan_row: float = 1.5
+    """Starting a row of an index loop."""
+    row: float = 0.28
+    """Eight multiply-accumulates with a shared weight in an index loop."""
+    row_start: float = 2.5
+    """Starting such a row."""
+    block: float = 0.2
+    """Eight multiply-accumulates of a dense block."""
+    block_start: float = 8.0
+    """Starting a dense block."""
+    dense_row: float = 0.17
+    """Eight multiply-accumulates with shared weights, four dense rows at a time."""
+
+
+MACHINE = Machine()
+
+
+def vectors(width: int) -> int:
+    """Vector registers that hold ``width`` values."""
+    return -(-width // LANES)
+
+
+def rows_possible(operation: Affine, sizes: dict[str, int]) -> bool:
+    """Whether whole vectors can be read and written along every entry's connections."""
+    if len(operation.terms) != 1:
+        return False
+    term = operation.terms[0]
+    span = vectors(term.width) * LANES
+    if term.width < 4 or span > 6 * LANES or term.dst_step != 1 or term.src_step != 1:
+        return False
+    rows = np.unique(term.rows)
+    gaps = np.diff(rows).min(initial=span)
+    return bool(
+        gaps >= span
+        and term.columns.max() + span <= sizes[term.src]
+        and rows[-1] + span <= sizes[operation.dst]
+    )
+
+
+def row_cost(term: Term, machine: Machine = MACHINE) -> float:
+    """An index loop over entries, vectors over the connections that share a weight."""
+    return len(term) * vectors(term.width) * machine.row + len(np.unique(term.rows)) * machine.row_start
+
+
+def dense_row_cost(term: Term, machine: Machine = MACHINE) -> float:
+    """All rows times all columns, zeros included."""
+    area = len(np.unique(term.rows)) * len(np.unique(term.columns))
+    return area * vectors(term.width) * machine.dense_row
+
+
+def row_blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Distinct destinations split where neighbours are further apart than a vector.
+
+    >>> [b.tolist() for b in row_blocks(np.array([0, 1, 3, 40, 41]))]
+    [[0, 1, 3], [40, 41]]
+    """
+    distinct = np.unique(rows)
+    return list(np.split(distinct, np.flatnonzero(np.diff(distinct) > LANES) + 1)) if len(distinct) else []
+
+
+def block_cost(term: Term, machine: Machine = MACHINE) -> float:
+    """Dense blocks: each source value times a vector of weights."""
+    total = 0.0
+    for block in row_blocks(term.rows):
+        inside = (term.rows >= block[0]) & (term.rows <= block[-1])
+        columns = len(np.unique(term.columns[inside]))
+        total += (
+            columns * vectors(int(block[-1] - block[0]) + 1) * term.width * machine.block
+            + machine.block_start
+        )
+    return total
+
+
+def scan_cost(operation: Affine, machine: Machine = MACHINE) -> float:
+    """A scalar index loop."""
+    rows = sum(len(np.unique(t.rows)) * t.width for t in operation.terms)
+    return sum(len(t) * t.width for t in operation.terms) * machine.scan + rows * machine.scan_row

@@ -1,0 +1,86 @@
+"""Every export against the PyTorch network, on real inputs, before it is called done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bandstop.deploy.model import DeployModel
+from bandstop.errors import ExportError
+from bandstop.skeleton.chunk import chunk_sequence
+
+__all__ = ["Agreement", "agreement", "check", "reference_scores", "signals_of"]
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How closely scores follow the reference over a number of inputs."""
+
+    inputs: int
+    largest_difference: float
+    largest_score: float
+    same_class: float
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.inputs} inputs: largest difference {self.largest_difference:.2g} (scores up to "
+            f"{self.largest_score:.3g}), same class {100 * self.same_class:.2f} %"
+        )
+
+
+def signals_of(model: DeployModel, sequences: Sequence[Floats]) -> Floats:
+    """Network inputs ``[N, …]`` of raw sequences ``[T, V, 3]``, by the code that training uses."""
+    if model.normaliser is None:
+        raise ExportError("a network without a normaliser takes no raw sequences; give its inputs")
+    chunks = torch.stack([chunk_sequence(s, model.normaliser.chunks) for s in sequences])
+    return model.normaliser(chunks).numpy()
+
+
+def reference_scores(model: DeployModel, inputs: Floats) -> Floats:
+    """The PyTorch network's scores, in evaluation mode."""
+    with torch.no_grad():
+        scores: Floats = model.net.eval()(torch.from_numpy(np.asarray(inputs, np.float32))).numpy()
+    return scores.reshape(len(inputs), -1)
+
+
+def agreement(found: Floats, wanted: Floats) -> Agreement:
+    """Compare scores; a class counts as the same if the reference is not separated from its own best by rounding.
+
+    >>> str(agreement(np.array([[0.0, 1.0]]), np.array([[0.0, 1.5]])))
+    '1 inputs: largest difference 0.5 (scores up to 1.5), same class 100.00 %'
+    """
+    if found.shape != wanted.shape or not len(found):
+        raise ExportError(f"scores of shape {list(wanted.shape)} were expected, found {list(found.shape)}")
+    chosen = wanted[np.arange(len(wanted)), found.argmax(1)]
+    tie = 1e-6 * np.abs(wanted).max()
+    same = chosen >= wanted.max(1) - tie
+    difference = np.abs(found - wanted).max() if np.isfinite(found).all() else float("inf")
+    return Agreement(len(found), float(difference), float(np.abs(wanted).max()), float(same.mean()))
+
+
+def check(
+    what: str,
+    run: Callable[[Floats], Floats],
+    inputs: Floats,
+    wanted: Floats,
+    *,
+    tolerance: float = 1e-4,
+    classes: float = 1.0,
+) -> Agreement:
+    """Refuse an export whose scores differ by more than ``tolerance`` of the largest score, or in too many classes."""
+    result = agreement(run(inputs), wanted)
+    allowed = tolerance * max(1.0, result.largest_score)
+    if not result.largest_difference <= allowed or result.same_class < classes:
+        raise ExportError(
+            f"{what} does not agree with the network and was not written: {result} (allowed {allowed:.2g})"
+        )
+    return result

@@ -1,0 +1,193 @@
+"""The exported C against PyTorch: every layout, both compilers, and the whole path from raw frames."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import torch
+from nets_for_tests import make_model, make_net, sequence, sequences
+from torch import nn
+
+from bandstop.deploy.c_source import c_files
+from bandstop.deploy.model import DeployModel
+from bandstop.deploy.native import Native
+from bandstop.deploy.schedule import lower_for_speed
+from bandstop.deploy.toolchain import STRICT
+from bandstop.deploy.verify import reference_scores, signals_of
+from bandstop.errors import ExportError
+
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("aim", ["speed", "size"])
+@pytest.mark.parametrize(
+    "rate,config", [(0.0, {}), (0.6, {}), (0.9, {"dense": 16}), (0.98, {}), (0.99, {"combine": "concat"})]
+)
+def test_network_and_stream_equal_torch(rate, config, aim, compiler):
+    model = make_model(rate, **config)
+    native = Native(c_files(model, aim=aim), compiler=(compiler,), flags=("-O1", "-march=native"))
+    inputs = torch.randn(6, 21, 96).numpy()
+    wanted = reference_scores(model, inputs)
+    assert np.abs(native.network(inputs) - wanted).max() < 2e-6 * max(1, np.abs(wanted).max())
+    wanted = reference_scores(model, signals_of(model, sequences()))
+    for raw, scores in zip(sequences(), wanted, strict=True):
+        answer, found, pushed = native.stream(raw)
+        assert answer == scores.argmax()
+        assert np.abs(found - scores).max() < 5e-6
+        assert pushed == [0] * (len(raw) - 1) + [1]
+
+
+def test_every_way_of_writing_is_used_and_right():
+    """Layouts forced one by one on the same network, so that none is right only where it is chosen."""
+    from dataclasses import replace
+
+    from bandstop.deploy.c_source import assemble
+    from bandstop.deploy.c_speed import emit_speed
+    from bandstop.deploy.cost import rows_possible
+
+    model = make_model(0.93)
+    schedule = lower_for_speed(model.net, model.example)
+    inputs = torch.randn(4, 21, 96).numpy()
+    wanted = reference_scores(model, inputs)
+    for kind in ("rows", "dense rows", "blocks", "scan"):
+        steps = []
+        for step in schedule.steps:
+            possible = "rows" not in kind or rows_possible(step.operation, schedule.program.sizes)
+            everything = np.ones_like(step.live)
+            steps.append(replace(step, kind=kind if possible else "scan", live=everything))
+        forced = replace(schedule, steps=tuple(steps))
+        definitions, body, work = emit_speed(forced)
+        files = assemble(
+            model,
+            forced.program,
+            name="forced",
+            definitions=definitions,
+            body=body,
+            work=work,
+            plan="",
+            open_ended=False,
+        )
+        assert np.abs(Native(files, flags=("-O1",)).network(inputs) - wanted).max() < 2e-6
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("aim", ["speed", "size"])
+def test_lstm(aim, layers):
+    model = make_model(0.8, kind="lstm", hidden=20, layers=layers)
+    native = Native(c_files(model, aim=aim), flags=("-O1",))
+    inputs = torch.randn(5, 21, 96).numpy() * 3
+    assert np.abs(native.network(inputs) - reference_scores(model, inputs)).max() < 5e-6
+
+
+@pytest.mark.parametrize("aim", ["speed", "size"])
+def test_sequential(aim):
+    torch.manual_seed(1)
+    layers = [
+        nn.Conv1d(3, 8, 5, padding=2, stride=2),
+        nn.LeakyReLU(),
+        nn.Conv1d(8, 6, 3, padding=1),
+        nn.Tanh(),
+        nn.Flatten(),
+    ]
+    net = nn.Sequential(*layers, nn.Linear(60, 9), nn.Sigmoid(), nn.Linear(9, 4)).eval()
+    model = DeployModel(net, None, ("a", "b", "c", "d"), input_shape=(3, 19))
+    native = Native(c_files(model, aim=aim), flags=("-O1",))
+    inputs = torch.randn(7, 3, 19).numpy()
+    assert np.abs(native.network(inputs) - reference_scores(model, inputs)).max() < 2e-6
+
+
+def test_no_edges_uses_distance_to_the_root():
+    from dataclasses import replace
+
+    model = make_model(0.9)
+    model = replace(model, normaliser=replace(model.normaliser, edges=(), root=4))
+    native = Native(c_files(model, aim="size"), flags=("-O1",))
+    for raw in sequences():
+        wanted = reference_scores(model, signals_of(model, [raw]))[0]
+        assert np.abs(native.stream(raw)[1] - wanted).max() < 5e-6
+
+
+def test_open_ended_is_exact_until_bins_are_halved_and_close_after():
+    model = make_model(0.9)
+    native = Native(c_files(model, aim="size", open_ended=True), flags=("-O1",))
+    for length, limit in (
+        (1, 5e-6),
+        (20, 5e-6),
+        (32, 5e-6),
+        (63, 5e-6),
+        (64, 5e-6),
+        (300, 0.05),
+        (5000, 0.05),
+    ):
+        raw = sequence(length)
+        wanted = reference_scores(model, signals_of(model, [raw]))[0]
+        answer, found, _ = native.stream(raw, length=0)
+        assert answer >= 0
+        assert np.abs(found - wanted).max() < limit
+
+
+def test_state_is_the_callers_and_two_do_not_disturb_each_other(tmp_path):
+    files = c_files(make_model(0.95), aim="size", name="net")
+    (tmp_path / "net.h").write_text(files.header)
+    (tmp_path / "net.c").write_text(files.source)
+    objects = subprocess.run(
+        [COMPILERS[0], "-c", "-O1", "-fno-pic", tmp_path / "net.c", "-o", tmp_path / "net.o"], check=True
+    )
+    assert objects.returncode == 0
+    symbols = subprocess.run(["nm", tmp_path / "net.o"], capture_output=True, text=True, check=True).stdout
+    kinds = {line.split()[-2] for line in symbols.splitlines()}
+    assert not kinds & {"B", "b", "C", "D", "d"}, "nothing that changes may be global"
+    undefined = {line.split()[-1] for line in symbols.splitlines() if " U " in line}
+    assert undefined <= {"memset", "memcpy", "_GLOBAL_OFFSET_TABLE_"}, "nothing from the C library"
+    wanted = f'_Static_assert(sizeof(net) == {files.state_bytes}, "size");'
+    (tmp_path / "size.c").write_text(f'#include "net.h"\n{wanted}\n')
+    subprocess.run([COMPILERS[0], "-c", tmp_path / "size.c", "-o", tmp_path / "size.o"], check=True)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_example_main_reads_frames(tmp_path, compiler):
+    model = make_model(0.97)
+    files = c_files(model, aim="size", name="net")
+    for name, text in (("net.h", files.header), ("net.c", files.source), ("main.c", files.main)):
+        (tmp_path / name).write_text(text)
+    program = tmp_path / "program"
+    subprocess.run(
+        [compiler, *STRICT, "-O1", tmp_path / "net.c", tmp_path / "main.c", "-o", program], check=True
+    )
+    raw = sequence(40)
+    text = f"{len(raw)}\n" + " ".join(f"{v:.9g}" for v in raw.ravel())
+    shown = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout
+    best = reference_scores(model, signals_of(model, [raw]))[0].argmax()
+    assert shown.startswith(f"{model.class_names[best]} ")
+    assert len(files.main.splitlines()) <= 32
+    assert subprocess.run([program], input="0", capture_output=True, text=True).returncode == 2
+
+
+def test_names_are_checked():
+    with pytest.raises(ExportError, match="lower-case"):
+        c_files(make_model(0.99), name="9; int main")
+    model = make_model(0.99)
+    short = DeployModel(model.net, model.normaliser, ("one",))
+    with pytest.raises(ExportError, match="45 outputs and 1 class names"):
+        c_files(short)
+
+
+def test_odd_class_names_survive():
+    from dataclasses import replace
+
+    names = ('say "hi"', "a\\b", "??=trigraph", "größe", "new\nline", *(f"c{i}" for i in range(40)))
+    model = replace(make_model(0.99), class_names=names)
+    native = Native(c_files(model, name="net"), flags=("-O0",))
+    import ctypes
+
+    table = (ctypes.c_char_p * 45).in_dll(native._library, "net_class_names")
+    assert tuple(item.decode() for item in table) == names
+
+
+def test_make_net_is_what_it_says():
+    net = make_net(0.98)
+    assert 0.01 < float((net.classifier.weight != 0).float().mean()) < 0.03
