@@ -7,7 +7,7 @@ from torch import Tensor
 
 from bandstop.priors import Prior
 
-__all__ = ["cut_value", "prior_magnitudes", "rank_transform", "relative_ranks", "select"]
+__all__ = ["cut_value", "prior_magnitudes", "rank_transform", "relative_ranks", "select", "topped_up"]
 
 
 def cut_value(latent: Tensor, count: int) -> Tensor:
@@ -54,6 +54,19 @@ def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
     ranks = torch.empty(len(order), dtype=torch.float64, device=order.device)
     ranks[order] = torch.arange(len(order), dtype=torch.float64, device=order.device)
     return (-ranks / max(count, 0.5)).reshape(magnitudes.shape).to(torch.float32)
+
+
+def topped_up(masks: dict[str, Tensor], scores: dict[str, Tensor], total: int) -> dict[str, Tensor]:
+    """Masks filled up to ``total`` with the best-scored connections that they lack, wherever these lie.
+
+    >>> topped_up({"a": torch.tensor([True, False])}, {"a": torch.tensor([0.0, 1.0])}, 2)
+    {'a': tensor([True, True])}
+    """
+    held = torch.cat([m.flatten() for m in masks.values()])
+    wanted = torch.cat([scores[name].flatten() for name in masks])
+    held |= select(torch.where(held, -torch.inf, wanted), total - int(held.sum()))
+    parts = torch.split(held, [m.numel() for m in masks.values()])
+    return {name: part.reshape(masks[name].shape) for name, part in zip(masks, parts, strict=True)}
 
 
 def prior_magnitudes(prior: Prior, count: int) -> Tensor:

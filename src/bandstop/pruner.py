@@ -12,7 +12,7 @@ from bandstop.allocation import PooledOrder, allocate, lamp_scores
 from bandstop.budget import Budget
 from bandstop.errors import BudgetError, ConfigError, ModelError
 from bandstop.histogram import Bins, kl_to_prior, soft_histogram
-from bandstop.magnitude import cut_value, prior_magnitudes, rank_transform, relative_ranks, select
+from bandstop.magnitude import cut_value, prior_magnitudes, rank_transform, relative_ranks, select, topped_up
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.recipe import Recipe
 from bandstop.selection import live_selection
@@ -137,6 +137,11 @@ class Pruner:
         latents = [layer.latent for layer in self.layers]
         return kl_to_prior(latents, self.recipe.prior, self.bins, pooled=self.recipe.histogram == "pooled")
 
+    @torch.no_grad()
+    def kl(self) -> float | None:
+        """``KL(P‖Q)`` for the log; none once the mask is fixed, when latents are no longer spread as the prior."""
+        return None if self.frozen else float(self.divergence())
+
     def penalty(self) -> Tensor:
         """``λ · KL(P‖Q)``: add it to the loss."""
         weight = self.kl_weight
@@ -190,7 +195,9 @@ class Pruner:
         if not self.recipe.live:
             return {layer.name: select(layer.latent.abs(), counts[layer.name]) for layer in self.layers}
         scores = {layer.name: relative_ranks(layer.latent, counts[layer.name]) for layer in self.layers}
-        return live_selection(scores, sum(counts.values()), self.model, self.example).masks
+        total = sum(counts.values())
+        found = live_selection(scores, total, self.model, self.example)
+        return found.masks if found.exact else topped_up(found.masks, scores, total)
 
     @torch.no_grad()
     def freeze(self) -> None:
@@ -230,12 +237,7 @@ class Pruner:
             "range": self.bins.limit,
         }
         temperature = self.recipe.temperature(self.progress)
-        return {
-            "kl": float(self.divergence()),
-            "temperature": temperature,
-            "histogram": histogram,
-            "layers": layers,
-        }
+        return {"temperature": temperature, "histogram": histogram, "layers": layers}
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""

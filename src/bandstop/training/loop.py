@@ -74,6 +74,7 @@ class Trainer:
             "loss": round(loss, 6),
             "penalty": round(penalty, 6),
             "train_accuracy": round(float(totals[2]) / len(labels) * 100, 3),
+            "kl": self.method.kl(),
             "rate": round(self.method.rate, 6),
             "kept": self.method.kept,
             "lr": self.config.optim.lr * factor,

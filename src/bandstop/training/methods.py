@@ -42,6 +42,10 @@ class Method(Protocol):
         """Added to the loss."""
         ...
 
+    def kl(self) -> float | None:
+        """Divergence of the latent weights from their prior, for methods that have one."""
+        ...
+
     def step(self) -> None:
         """After each optimiser step."""
         ...
@@ -90,6 +94,10 @@ class Dense:
     def penalty(self) -> Tensor:
         """Nothing."""
         return torch.zeros(())
+
+    def kl(self) -> float | None:
+        """None."""
+        return None
 
     def step(self) -> None:
         """Count."""
