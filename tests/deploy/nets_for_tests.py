@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import nn
@@ -15,7 +17,7 @@ JOINTS, CHUNKS, CLASSES = 21, 32, 45
 
 def hand_edges() -> tuple[tuple[int, int], ...]:
     chains = [[0, 1 + f, 6 + 3 * f, 7 + 3 * f, 8 + 3 * f] for f in range(5)]
-    return tuple((a, b) for chain in chains for a, b in zip(chain, chain[1:], strict=False))
+    return tuple((a, b) for chain in chains for a, b in pairwise(chain))
 
 
 def settle_norms(net: nn.Module) -> None:

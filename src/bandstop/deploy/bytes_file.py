@@ -22,7 +22,7 @@ from torch import nn
 from bandstop.deploy.folded import folded_net, stored_tensors
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.rice import best_parameter, rice_decode, rice_encode
-from bandstop.errors import ExportError
+from bandstop.errors import ConfigError, ExportError
 from bandstop.nets import GCN, LSTMRecogniser, NetConfig, build_net
 from bandstop.skeleton.normalise import Normaliser
 
@@ -56,7 +56,7 @@ def from_bytes(data: bytes) -> DeployModel:
         text = zlib.decompressobj(-15).decompress(data[7 : 7 + length], LARGEST_DESCRIPTION)
         described = json.loads(text)
         net, model = _rebuild(described)
-    except (zlib.error, ValueError, KeyError, TypeError, RuntimeError) as problem:
+    except (zlib.error, ValueError, KeyError, TypeError, RuntimeError, ConfigError) as problem:
         raise ExportError(f"the description in the file cannot be read: {problem}") from None
     rest = data[7 + length :]
     with torch.no_grad():
@@ -99,8 +99,10 @@ def _read(data: bytes, shape: tuple[int, ...], *, half: bool, name: str) -> tupl
     if not half:
         scale = struct.unpack("<f", data[at : at + 4])[0]
         at += 4
-    gaps, used = rice_decode(data[at:], count, k)
+    gaps, used = rice_decode(data[at:], count, k) if k <= 30 else ([size], 0)
     at += used
+    if max(gaps, default=0) >= size:
+        raise ExportError(f"the file is damaged in {name}: a weight lies outside of it")
     places = np.cumsum(np.array(gaps, dtype=np.int64) + 1) - 1
     width = 2 if half else 1
     if (count and places[-1] >= size) or len(data) < at + width * count:
@@ -117,17 +119,12 @@ def _describe(model: DeployModel) -> dict[str, object]:
         raise ExportError(
             f"the bytes format holds skeleton recognisers (GCN, LSTM), found {type(net).__name__}"
         )
+    config: dict[str, object] = {}
     if isinstance(net, GCN):
         heads, channels, filters = net.graph.filters.shape
-        dense = 0 if net.dense is None else net.dense.out_features
-        sizes = {
-            "channels": channels,
-            "heads": heads,
-            "filters": filters,
-            "combine": net.graph.combine,
-            "dense": dense,
-        }
-        config = {k: v for k, v in sizes.items() if v != getattr(NetConfig(), k)}
+        config = {"channels": channels, "heads": heads, "filters": filters, "combine": net.graph.combine}
+        config["dense"] = 0 if net.dense is None else net.dense.out_features
+        config = {k: v for k, v in config.items() if v != getattr(NetConfig(), k)}
     else:
         config = {"kind": "lstm", "hidden": net.lstm.hidden_size, "layers": net.lstm.num_layers}
     n = model.normaliser
@@ -153,6 +150,8 @@ def _rebuild(described: dict[str, object]) -> tuple[nn.Module, DeployModel]:
     normaliser = Normaliser(
         int(str(described["r"])), edges, tuple(map(float, scale)), int(str(described["m"]))
     )
+    if not all(0 <= end < len(scale) for end in (*ends, normaliser.root)) or normaliser.chunks < 1:
+        raise ValueError("a joint's number is out of range")
     signal = 3 * normaliser.chunks
     sizes = asdict(config)
     # Checked before anything is allocated: a damaged description must not ask for the whole memory.

@@ -57,7 +57,8 @@ class CFiles:
         if self.number == "float":
             return placed
         scaled = np.clip(placed * np.float32(self.signal_scale), -32767, 32767)
-        return np.trunc(scaled + np.copysign(np.float32(0.5), scaled)).astype(np.int16)
+        whole: NDArray[np.int16] = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)).astype(np.int16)
+        return whole
 
 
 def c_files(

@@ -26,10 +26,10 @@ def _extreme(value: np.float32) -> bool:
 
 
 def c_string(text: str) -> str:
-    """A C string literal in plain ASCII; other characters as UTF-8 octal escapes.
+    r"""A C string literal in plain ASCII; other characters as UTF-8 octal escapes.
 
     >>> c_string('pour "juice"')
-    '"pour \\\\"juice\\\\""'
+    '"pour \\"juice\\""'
     """
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in text.encode())
     escaped = "".join(plain).replace("\\042", '\\"')

@@ -41,7 +41,7 @@ def cheapest_orders(net: GCN) -> tuple[Order, ...]:
     width = filters.shape[2]
     readers = net.classifier if net.dense is None else net.dense
     read = array(readers.weight).any(axis=0).reshape(joints, -1, width)
-    moving = array(net.encoder.weight).any(axis=1)
+    moving = np.asarray(array(net.encoder.weight).any(axis=1))
     chosen: list[Order] = []
     for head in range(heads):
         wanted = read[:, head if read.shape[1] > 1 else 0]

@@ -31,7 +31,7 @@ def lower(
     ``pitch``: how far apart the rows of a node signal lie (joints padded for vector units); ``orders``: for each head of
     a graph convolution, which product comes first; ``compact``: keep the tables small rather than fold every constant.
 
-    >>> net = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 2))
+    >>> net = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 2)).eval()
     >>> _ = torch.nn.init.zeros_(net[2].weight)
     >>> print(lower(net, torch.zeros(1, 3)))
     signal[3]

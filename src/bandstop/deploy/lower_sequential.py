@@ -45,7 +45,7 @@ class _Builder:
 
     def activate(self, activation: Activation) -> None:
         if not self.operations or self.operations[-1].activation != "none":
-            self.scale(np.float32([1.0]), np.float32([0.0]))
+            self.scale(np.ones(1, np.float32), np.zeros(1, np.float32))
         self.operations[-1] = replace(self.operations[-1], activation=activation)
 
 

@@ -63,14 +63,17 @@ class Native:
         state = ctypes.create_string_buffer(self.state_bytes)
         scores = np.zeros(self._program.classes, np.float32)
         self._function("begin")(state, ctypes.c_uint32(len(frames) if length is None else length))
-        rows = np.ascontiguousarray(frames, np.float32).reshape(len(frames), -1)
+        rows = np.ascontiguousarray(frames, np.float32).reshape(
+            len(frames), int(np.prod(np.shape(frames)[1:]))
+        )
         pushed = [int(self._function("push_frame")(state, _pointer(row))) for row in rows]
         return int(self._function("classify")(state, _pointer(scores))), scores, pushed
 
     @property
     def state_bytes(self) -> int:
-        """Room that certainly holds the state."""
-        return 4 * (3 * self._program.sizes[self._program.input] + 1024) + self.files.work_bytes
+        """Room that holds the state, with the bins of open-ended input."""
+        bins = 4 * (2 * self._program.sizes[self._program.input] + 16)
+        return self.files.state_bytes + bins
 
 
 def _pointer(row: NDArray[np.generic]) -> ctypes.c_void_p:

@@ -45,8 +45,8 @@ def _layer(graph: Graph, layer: nn.Module, name: str, last: str, ranks: int) -> 
         inputs = [last, graph.weight(f"{name}_weight", array(layer.weight))]
         inputs += [] if layer.bias is None else [graph.weight(f"{name}_bias", array(layer.bias))]
         pads = [layer.padding[0], layer.padding[0]]
-        settings = {"strides": list(layer.stride), "dilations": list(layer.dilation), "group": layer.groups}
-        return graph.node("Conv", inputs, pads=pads, **settings)
+        steps, spread = list(layer.stride), list(layer.dilation)
+        return graph.node("Conv", inputs, pads=pads, strides=steps, dilations=spread, group=layer.groups)
     if isinstance(layer, nn.BatchNorm1d):
         factor, offset = norm_affine(layer, name)
         if ranks == 2 and not isinstance(layer, ChannelNorm):

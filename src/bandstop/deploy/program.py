@@ -154,13 +154,13 @@ def activate(name: Activation, values: Floats) -> Floats:
     [0.0, 2.0]
     """
     if name == "relu":
-        return np.maximum(values, np.float32(0))
+        values = np.maximum(values, np.float32(0))
     if name == "leaky":
-        return np.where(values > 0, values, values * np.float32(LEAK)).astype(np.float32)
+        values = np.where(values > 0, values, values * np.float32(LEAK)).astype(np.float32)
     if name == "tanh":
-        return np.tanh(values)
+        values = np.tanh(values)
     if name == "sigmoid":
-        return (0.5 * (1 + np.tanh(0.5 * values))).astype(np.float32)
+        values = (0.5 * (1 + np.tanh(0.5 * values))).astype(np.float32)
     return values
 
 

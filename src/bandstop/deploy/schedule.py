@@ -12,6 +12,7 @@ from torch import nn
 from bandstop.deploy.cost import LANES, block_cost, dense_row_cost, row_cost, rows_possible, scan_cost
 from bandstop.deploy.head_orders import cheapest_orders
 from bandstop.deploy.lower import lower
+from bandstop.deploy.lower_gcn import Order
 from bandstop.deploy.program import Affine, Operation, Program, Recurrent
 from bandstop.deploy.simplify import Mask, constants, live_units, liveness
 from bandstop.deploy.straight import Facts, Statement, straight, straight_cost, straight_reads
@@ -55,7 +56,8 @@ def lower_for_speed(net: nn.Module, example: torch.Tensor) -> Schedule:
         return schedule(lower(net, example))
     joints, heads = net.graph.adjacency.shape[1], net.graph.adjacency.shape[0]
     pitch = -(-joints // LANES) * LANES
-    choices = {("nodes",) * heads, cheapest_orders(net)}
+    plain: tuple[Order, ...] = tuple("nodes" for _ in range(heads))
+    choices = {plain, cheapest_orders(net)}
     return min((schedule(lower(net, example, pitch=pitch, orders=o)) for o in choices), key=lambda s: s.cost)
 
 

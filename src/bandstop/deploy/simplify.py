@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.deploy.program import Affine, Floats, Program, Recurrent, Term, activate
+from bandstop.deploy.program import Affine, Floats, Operation, Program, Recurrent, Term, activate
 
 __all__ = ["constants", "liveness", "simplify"]
 
@@ -57,7 +57,7 @@ def liveness(program: Program) -> dict[str, Mask]:
 def live_units(operation: Recurrent, live: Mask) -> Mask:
     """Hidden units that are read by what follows, or by a unit that is."""
     units = operation.hidden
-    needed: Mask = live.reshape(-1, units).any(axis=0)
+    needed: Mask = np.asarray(live.reshape(-1, units).any(axis=0))
     recur = operation.gates.terms[1]
     while True:
         more = needed.copy()
@@ -86,7 +86,7 @@ def _fold_constants(program: Program, *, compact: bool) -> Program:
         if isinstance(operation, Affine):
             bias, terms = operation.bias.astype(np.float64), []
             for term in operation.terms:
-                still = fixed[term.src][term.sources()].all(axis=1)
+                still = np.asarray(fixed[term.src][term.sources()].all(axis=1))
                 adds = term.weights[still, None] * values[term.src][term.sources()[still]]
                 if compact:
                     alike = (adds == adds[:, :1]).all(axis=1)
@@ -101,7 +101,7 @@ def _fold_constants(program: Program, *, compact: bool) -> Program:
 
 def _drop_dead(program: Program) -> Program:
     live = liveness(program)
-    kept = []
+    kept: list[Operation] = []
     for operation in program.operations:
         if isinstance(operation, Recurrent):
             rows = np.tile(live_units(operation, live[operation.dst]), 4)
@@ -110,8 +110,9 @@ def _drop_dead(program: Program) -> Program:
             bias = np.where(rows, gates.bias, np.float32(0))
             kept.append(replace(operation, gates=replace(gates, terms=terms, bias=bias)))
         elif live[operation.dst].any():
-            terms = [t.keep(live[operation.dst][t.destinations()].any(axis=1)) for t in operation.terms]
-            kept.append(replace(operation, terms=_filled(terms)))
+            wanted = live[operation.dst]
+            parts = [t.keep(np.asarray(wanted[t.destinations()].any(axis=1))) for t in operation.terms]
+            kept.append(replace(operation, terms=_filled(parts)))
     used = {program.input} | {operation.dst for operation in kept}
     sizes = {name: size for name, size in program.sizes.items() if name in used}
     return replace(program, operations=tuple(kept), sizes=sizes)

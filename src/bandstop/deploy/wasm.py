@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +117,7 @@ class WasmNetwork:
             raise MissingExtra("wasmtime", extra="deploy") from None
         self._store, self._files = wasmtime.Store(), files
         instance = wasmtime.Instance(self._store, wasmtime.Module(self._store.engine, module), [])
-        self._exports = instance.exports(self._store)
+        self._exports: Any = instance.exports(self._store)
 
     def _call(self, verb: str, *arguments: int) -> int:
         answer = self._exports[verb](self._store, *arguments)
