@@ -70,7 +70,7 @@ def extra_memory(run: Callable[[], object]) -> int | None:
 
 @dataclass(frozen=True)
 class Row:
-    """One path at one size; times are medians."""
+    """One path at one size; times are medians, and the speed-up is one of processor time (others may be at work)."""
 
     path: str
     weights: int
@@ -128,8 +128,8 @@ def main() -> None:
             if name == "literal" and size > LITERAL_UP_TO:
                 continue
             row = measure(name, size, max(3, options.repeats // 3) if name == "literal" else options.repeats)
-            reference = row.seconds if name == "literal" else reference
-            rows.append(replace(row, speed_up=reference / row.seconds if reference else None))
+            reference = row.processor_seconds if name == "literal" else reference
+            rows.append(replace(row, speed_up=reference / row.processor_seconds if reference else None))
             print(rows[-1], flush=True)
     if options.out:
         about = {

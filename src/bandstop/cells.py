@@ -11,12 +11,13 @@ mirrors it: a gradient over bins is spread into one polynomial a cell, and each 
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-__all__ = ["CELLS", "TorchPasses", "empty_table", "fold", "spread"]
+__all__ = ["CELLS", "TorchPasses", "polynomials", "table_of_cells"]
 
 CELLS = 96  # a bin
 REACH = 3  # bins on either side that a weight can touch: φ(3.5) = 5e-22
@@ -25,30 +26,24 @@ WINDOW = 2 * REACH + 1
 DEGREE = {torch.float32: 2, torch.float64: 7}
 
 
-def empty_table(count: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """No weights yet in any cell of ``count`` bins: moments [degree + 1, cells]."""
-    return torch.zeros(DEGREE[dtype] + 1, (count + 2 * REACH) * CELLS, dtype=dtype, device=device)
+def table_of_cells(use: str, count: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Memory for a table [degree + 1, cells] over ``count`` bins, valid until the next call for the same use.
 
-
-def fold(table: Tensor) -> Tensor:
-    """Moments of cells → Σ φ for each bin, [count]."""
-    moments = table.view(table.shape[0], -1, CELLS)
-    windows = torch.bmm(_polynomials(table.dtype, table.device)[0], moments.transpose(1, 2))
-    orders, _, rows = windows.shape
-    # Entry (i, r) counts the weights of row r, the bin r − REACH, for bin r − i: gather those with r = k + i.
-    diagonals = windows.as_strided((orders, rows - 2 * REACH, WINDOW), (WINDOW * rows, 1, rows + 1))
-    return diagonals.sum((0, 2))
-
-
-def spread(gradient: Tensor, dtype: torch.dtype) -> Tensor:
-    """Gradient over bins → for each cell the polynomial of d(Σ_k g_k·φ)/dw, with w in bins."""
-    padded = torch.nn.functional.pad(gradient.to(dtype), (2 * REACH, 2 * REACH))
-    slopes = padded.unfold(0, WINDOW, 1).contiguous() @ _polynomials(dtype, gradient.device)[1]
-    return slopes.view(slopes.shape[0], -1)
+    On a CPU it is kept for each thread: asking the system for it anew costs more than its use.
+    """
+    shape = (DEGREE[dtype] + 1, (count + 2 * REACH) * CELLS)
+    if device.type != "cpu":
+        return torch.empty(shape, dtype=dtype, device=device)
+    return _kept_table(use, shape, dtype, threading.get_ident())
 
 
 @lru_cache(maxsize=16)
-def _polynomials(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+def _kept_table(use: str, shape: tuple[int, int], dtype: torch.dtype, thread: int) -> Tensor:
+    return torch.empty(shape, dtype=dtype)
+
+
+@lru_cache(maxsize=16)
+def polynomials(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
     """Coefficients [degree + 1, WINDOW, CELLS] of φ, and of φ' with its window reversed.
 
     Interpolated at the Gauss–Legendre points: the error has no mean over a cell and cancels between weights.
@@ -68,7 +63,7 @@ def _polynomials(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tens
 
 
 class TorchPasses:
-    """The two passes over the weights in plain torch, at most ``size`` at a time, in buffers made once."""
+    """Both passes over the weights in plain torch, at most ``size`` at a time, in buffers made once."""
 
     def __init__(
         self, width: float, limit: float, size: int, dtype: torch.dtype, device: torch.device
@@ -76,6 +71,22 @@ class TorchPasses:
         self.width, self.limit, self.size = width, limit, size
         self._place, self._one, self._other = torch.empty(3, size, dtype=dtype, device=device).unbind()
         self._cell = torch.empty(size, dtype=torch.int32, device=device)
+
+    def fold(self, table: Tensor, counts: Tensor) -> None:
+        """Add to ``counts`` the Σ φ of each bin from the moments of all cells."""
+        moments = table.view(table.shape[0], -1, CELLS)
+        windows = torch.bmm(polynomials(table.dtype, table.device)[0], moments.transpose(1, 2))
+        orders, _, rows = windows.shape
+        # Entry (i, r) counts the weights of row r, the bin r − REACH, for bin r − i: gather those with r = k + i.
+        diagonals = windows.as_strided((orders, rows - 2 * REACH, WINDOW), (WINDOW * rows, 1, rows + 1))
+        counts.add_(diagonals.sum((0, 2)))
+
+    def spread(self, gradient: Tensor, table: Tensor) -> None:
+        """Fill ``table`` with the polynomial of d(Σ_k g_k·φ)/dw in each cell, w in bins."""
+        padded = torch.nn.functional.pad(gradient.to(table.dtype), (2 * REACH, 2 * REACH))
+        windows = padded.unfold(0, WINDOW, 1).contiguous().expand(table.shape[0], -1, -1)
+        slopes = polynomials(table.dtype, table.device)[1]
+        torch.bmm(windows, slopes, out=table.view(table.shape[0], -1, CELLS))
 
     def deposit(self, values: Tensor, table: Tensor) -> Tensor:
         """Add the moments of ``values`` to ``table``; return the sum of their ρ, the tail penalty."""

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor
 
-from bandstop.cells import CELLS, TorchPasses, empty_table, fold, spread
+from bandstop.cells import CELLS, TorchPasses, table_of_cells
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.prior_base import Prior
 
@@ -105,7 +105,7 @@ class Groups:
     def add_slopes_(
         self, gradients: Sequence[Tensor | None], values: Sequence[Tensor], slopes: Tensor
     ) -> None:
-        """From the slope of a scalar for each statistic, add its slope for each weight to ``gradients``."""
+        """From the slope of a scalar for each sum [groups, K + 1], add that for each weight to ``gradients``."""
         rest = iter(zip(gradients, values, strict=True))
         for n, bins, slope in zip(self.lengths, self.bins, slopes, strict=True):
             _add_slopes_(list(islice(rest, n)), bins, slope / bins.width, self.backend)
@@ -124,7 +124,7 @@ class _Counts(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor | None, ...]:
         gradients = empty_gradients(ctx)
-        ctx.groups.add_slopes_(gradients, ctx.saved_tensors, torch.nn.functional.pad(slopes, (0, 2))[None])
+        ctx.groups.add_slopes_(gradients, ctx.saved_tensors, torch.nn.functional.pad(slopes, (0, 1))[None])
         return (None, *gradients)
 
 
@@ -154,18 +154,20 @@ def precision(device: torch.device) -> torch.dtype:
 
 def _statistics(values: Sequence[Tensor], bins: Bins, backend: Backend) -> Tensor:
     device, dtype = values[0].device, work_dtype(values)
-    passes, table = _passes(values, bins, backend), empty_table(bins.count, dtype, device)
+    passes = _passes(values, bins, backend)
+    table = table_of_cells("moments", bins.count, dtype, device).zero_()
     statistics = torch.zeros(bins.count + 2, dtype=precision(device), device=device)
-    counts, unfolded, tail = statistics[: bins.count], 0, statistics.new_zeros(())
+    counts, unfolded = statistics[: bins.count], 0
+    tail: Tensor | float = 0.0
     for value in values:
         for chunk in _chunks(value.detach(), _memory_order(value), passes.size):
             if unfolded + chunk.numel() > UNFOLDED:
-                counts += fold(table)
+                passes.fold(table, counts)
                 table.zero_()
                 unfolded = 0
             unfolded += chunk.numel()
-            tail += passes.deposit(chunk.to(dtype), table)
-    counts += fold(table)
+            tail = passes.deposit(chunk.to(dtype), table) + tail
+    passes.fold(table, counts)
     statistics[-2] = tail
     statistics[-1] = sum(value.numel() for value in values)
     return statistics
@@ -176,7 +178,8 @@ def _add_slopes_(
 ) -> None:
     values = [value for _, value in pairs]
     dtype, passes = work_dtype(values), _passes(values, bins, backend)
-    table, tail = spread(slope[: bins.count], dtype), slope[bins.count].to(dtype)
+    table, tail = table_of_cells("slopes", bins.count, dtype, slope.device), slope[bins.count].to(dtype)
+    passes.spread(slope[: bins.count], table)
     for gradient, value in pairs:
         if gradient is None:
             continue
@@ -206,6 +209,8 @@ def _chunks(tensor: Tensor, order: list[int] | None, size: int) -> tuple[Tensor,
 class _Passes(Protocol):
     @property
     def size(self) -> int: ...
+    def fold(self, table: Tensor, counts: Tensor) -> None: ...
+    def spread(self, gradient: Tensor, table: Tensor) -> None: ...
     def deposit(self, values: Tensor, table: Tensor) -> Tensor | float: ...
     def lookup_add_(self, gradient: Tensor, values: Tensor, table: Tensor, tail: Tensor) -> None: ...
 

@@ -45,8 +45,7 @@ def kl_divergence(p: Tensor, q: Tensor, floor: float = FLOOR) -> Tensor:
     0.0
     """
     floored = (q + floor) / (1 + q.shape[-1] * floor)
-    divergence: Tensor = (torch.special.xlogy(p, p) - p * floored.log()).sum(-1)
-    return divergence
+    return torch.xlogy(p, p / floored).sum(-1)
 
 
 def kl_per_layer(
@@ -141,13 +140,13 @@ class _Problem:
         statistics = self.groups.statistics(values)
         if self.reduce is not None:
             statistics = self.reduce(statistics)
-        counts, tail, sizes = statistics[:, :-2], statistics[:, -2:-1], statistics[:, -1:]
+        counts, tail, sizes = statistics[:, :-2], statistics[:, -2], statistics[:, -1]
         total = counts.sum(-1, keepdim=True).clamp_min(1e-12)  # nothing but weights far outside: no KL slope
         observed = counts / total
-        penalty = kl_divergence(self.targets, observed)[:, None] + self.tail_weight * tail / sizes
+        penalties = kl_divergence(self.targets, observed) + self.tail_weight * tail / sizes
         ratio = self.targets / (observed + FLOOR)
         slopes = ((observed * ratio).sum(-1, keepdim=True) - ratio) / total
-        return penalty[:, 0], sizes[:, 0], torch.cat((slopes, self.tail_weight / sizes, sizes), dim=1)
+        return penalties, sizes, torch.cat((slopes, (self.tail_weight / sizes)[:, None]), dim=1)
 
 
 class _Penalties(torch.autograd.Function):

@@ -14,9 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bandstop.cells import polynomials
+
 __all__ = ["FusedPasses"]
 
 _Floats = np.ndarray[Any, np.dtype[np.float32]]
+_Doubles = np.ndarray[Any, np.dtype[np.float64]]
 _Integers = np.ndarray[Any, np.dtype[np.int32]]
 _BLOCK = 512  # weights located by vector instructions before they are scattered one by one
 _ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
@@ -99,17 +102,55 @@ def _lookup_add(
                 gradient[start + i] += pull * np.copysign(min(x, _ONE), block[i])
 
 
+def _fold(table: _Floats, polynomials: _Floats, counts: _Doubles) -> None:
+    """Moments of cells → Σ φ, added to the ``counts`` of each bin."""
+    orders, window, cells = polynomials.shape
+    for order in range(orders):
+        for row in range(table.shape[1] // cells):
+            moments = table[order, row * cells : (row + 1) * cells]
+            for i in range(max(0, row - counts.size + 1), min(window, row + 1)):
+                source = polynomials[order, i]
+                total = _ZERO
+                for c in range(cells):
+                    total += moments[c] * source[c]
+                counts[row - i] += total
+
+
+def _spread(gradient: _Doubles, polynomials: _Floats, table: _Floats) -> None:
+    """Gradient over bins → the polynomial of the slope in each cell; ``polynomials`` have a reversed window."""
+    orders, window, cells = polynomials.shape
+    for order in range(orders):
+        for row in range(table.shape[1] // cells):
+            target = table[order, row * cells : (row + 1) * cells]
+            target[:] = _ZERO
+            for i in range(max(0, row - gradient.size + 1), min(window, row + 1)):
+                factor = np.float32(gradient[row - i])
+                source = polynomials[order, window - 1 - i]
+                for c in range(cells):
+                    target[c] += factor * source[c]
+
+
 deposit = _compiled(_deposit)
 lookup_add = _compiled(_lookup_add)
+fold = _compiled(_fold)
+spread = _compiled(_spread)
 
 
 class FusedPasses:
-    """The two passes over the weights, with the interface of ``bandstop.cells.TorchPasses``."""
+    """Both passes over the weights, with the interface of ``bandstop.cells.TorchPasses``."""
 
     size = 1 << 18
 
     def __init__(self, per_unit: float, width: float, limit: float) -> None:
         self.geometry = per_unit, width, limit
+
+    def fold(self, table: Tensor, counts: Tensor) -> None:
+        """Add to ``counts`` the Σ φ of each bin from the moments of all cells."""
+        fold(table.numpy(), polynomials(table.dtype, table.device)[0].numpy(), counts.numpy())
+
+    def spread(self, gradient: Tensor, table: Tensor) -> None:
+        """Fill ``table`` with the polynomial of d(Σ_k g_k·φ)/dw in each cell, w in bins."""
+        spread(gradient.numpy(), polynomials(table.dtype, table.device)[1].numpy(), table.numpy())
 
     def deposit(self, values: Tensor, table: Tensor) -> float:
         """Add the moments of ``values`` to ``table``; return the sum of their ρ, the tail penalty."""
