@@ -12,18 +12,27 @@ mirrors it: a gradient over bins is spread into one polynomial a cell, and each 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-__all__ = ["CELLS", "TorchPasses", "polynomials", "table_of_cells"]
+__all__ = ["CELLS", "TorchPasses", "plain_tensors", "polynomials", "table_of_cells"]
 
 CELLS = 96  # a bin
 REACH = 3  # bins on either side that a weight can touch: φ(3.5) = 5e-22
 WINDOW = 2 * REACH + 1
 # Relative error of φ and φ' where they matter: 1e-6 (quadratic), 1e-13 (seventh degree).
 DEGREE = {torch.float32: 2, torch.float64: 7}
+
+
+@contextmanager
+def plain_tensors() -> Iterator[None]:
+    """For tensors that are kept: ordinary ones on the CPU, whatever mode and default device the caller is in."""
+    with torch.inference_mode(False), torch.device("cpu"):
+        yield
 
 
 def table_of_cells(use: str, count: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -39,7 +48,8 @@ def table_of_cells(use: str, count: int, dtype: torch.dtype, device: torch.devic
 
 @lru_cache(maxsize=16)
 def _kept_table(use: str, shape: tuple[int, int], dtype: torch.dtype, thread: int) -> Tensor:
-    return torch.empty(shape, dtype=dtype)
+    with plain_tensors():
+        return torch.empty(shape, dtype=dtype)
 
 
 @lru_cache(maxsize=16)
@@ -48,18 +58,19 @@ def polynomials(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tenso
 
     Interpolated at the Gauss–Legendre points: the error has no mean over a cell and cancels between weights.
     """
-    degree = DEGREE[dtype]
-    i = torch.arange(1, degree + 1, dtype=torch.float64)
-    off_diagonal = torch.diag(i / (4 * i**2 - 1).sqrt(), 1)
-    points = torch.linalg.eigvalsh(off_diagonal + off_diagonal.T) / 2
-    inverse = torch.linalg.inv(torch.stack([points**p for p in range(degree + 1)], dim=1))
-    centres = (torch.arange(CELLS, dtype=torch.float64) + 0.5) / CELLS - 0.5
-    window = torch.arange(WINDOW, dtype=torch.float64) - REACH
-    distance = window[:, None, None] + points[:, None] / CELLS + centres
-    value = torch.exp(-4 * distance**2)
-    forward = (inverse @ value).permute(1, 0, 2)
-    backward = (inverse @ (-8 * distance * value)).permute(1, 0, 2).flip(1)
-    return forward.contiguous().to(device, dtype), backward.contiguous().to(device, dtype)
+    with plain_tensors():
+        degree = DEGREE[dtype]
+        i = torch.arange(1, degree + 1, dtype=torch.float64)
+        off_diagonal = torch.diag(i / (4 * i**2 - 1).sqrt(), 1)
+        points = torch.linalg.eigvalsh(off_diagonal + off_diagonal.T) / 2
+        inverse = torch.linalg.inv(torch.stack([points**p for p in range(degree + 1)], dim=1))
+        centres = (torch.arange(CELLS, dtype=torch.float64) + 0.5) / CELLS - 0.5
+        window = torch.arange(WINDOW, dtype=torch.float64) - REACH
+        distance = window[:, None, None] + points[:, None] / CELLS + centres
+        value = torch.exp(-4 * distance**2)
+        forward = (inverse @ value).permute(1, 0, 2)
+        backward = (inverse @ (-8 * distance * value)).permute(1, 0, 2).flip(1)
+        return forward.contiguous().to(device, dtype), backward.contiguous().to(device, dtype)
 
 
 class TorchPasses:

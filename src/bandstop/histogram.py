@@ -18,6 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from bandstop.cells import plain_tensors
 from bandstop.counting import (
     Backend,
     Bins,
@@ -203,9 +204,11 @@ def _problem(
 
 @lru_cache(maxsize=512)
 def _default_bins(prior: Prior) -> Bins:
-    return Bins.covering(prior)
+    with plain_tensors():
+        return Bins.covering(prior)
 
 
 @lru_cache(maxsize=512)
 def _target(prior: Prior, bins: Bins, device: torch.device) -> Tensor:
-    return prior.bin_probabilities(bins.edges()).to(device, precision(device))
+    with plain_tensors():
+        return prior.bin_probabilities(bins.edges()).to(device, precision(device))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import accumulate
 
 import pytest
@@ -11,11 +12,11 @@ from literal_histogram import literal_penalty
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from bandstop import counting
+from bandstop import cells, counting, histogram
 from bandstop.counting import Backend
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.histogram import Bins, add_kl_gradient_, kl_per_layer, kl_to_prior, soft_histogram
-from bandstop.priors import Gaussian, Laplace
+from bandstop.priors import Gaussian, Laplace, StudentT
 
 BACKENDS = ["torch", "fused"]
 
@@ -97,6 +98,21 @@ def test_shards_reduced_to_k_numbers_equal_the_whole() -> None:
     expected = torch.autograd.grad(complete, whole)
     (found,) = torch.autograd.grad(shard, [whole[0]])
     torch.testing.assert_close(found[:100], expected[0][:100], rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("mode", [torch.inference_mode, lambda: torch.device("meta")])
+def test_a_first_call_in_an_unusual_mode_spoils_no_later_one(
+    mode: Callable[[], AbstractContextManager[object]], backend: Backend
+) -> None:
+    for cache in (cells.polynomials, cells._kept_table, histogram._target, histogram._default_bins):
+        cache.cache_clear()
+    weights = torch.randn(200).requires_grad_()
+    with mode():
+        first = kl_to_prior([weights], StudentT(0.4), backend=backend)
+    second = kl_to_prior([weights], StudentT(0.4), backend=backend)
+    assert float(first.detach()) == float(second.detach()) and bool(second.requires_grad)
+    assert bool(torch.autograd.grad(second, weights)[0].any())
 
 
 def test_runs_without_a_host_synchronisation() -> None:
