@@ -50,7 +50,9 @@ def stepper(recipe: Recipe | None, batch: int) -> Callable[[], float]:
 
 def main() -> None:
     """Measure, print, and write the result if asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--batch", type=int, default=600)

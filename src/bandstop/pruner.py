@@ -94,14 +94,18 @@ class Pruner:
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0
     ) -> list[dict[str, Any]]:
-        """Optimiser groups: latents (own rate, no decay: the prior is their regulariser), and everything else."""
+        """Optimiser groups: latents, and everything else.
+
+        Latents have the scale of the prior, about one, not of the layer: they learn ten times as fast unless told otherwise,
+        and are not decayed.
+        """
         latents = [layer.latent for layer in self.layers]
         known = {id(p) for p in latents}
         rest = [p for p in self.model.parameters() if id(p) not in known]
         decayed = [p for p in rest if p.ndim >= 2]
         plain = [p for p in rest if p.ndim < 2]
         groups = [
-            {"params": latents, "lr": latent_lr or lr, "weight_decay": 0.0},
+            {"params": latents, "lr": latent_lr or 10 * lr, "weight_decay": 0.0},
             {"params": plain, "lr": lr, "weight_decay": 0.0},
             {"params": decayed, "lr": lr, "weight_decay": weight_decay},
         ]

@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from bandstop.errors import ConfigError, DataError, TrainingError
 from bandstop.nets import NetConfig
 from bandstop.skeleton.archive import SequenceSet, write_archive
-from bandstop.training.config import OptimConfig, PruneConfig, RunConfig, paper
+from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
+from bandstop.training.presets import paper
 from bandstop.training.recogniser import load_recogniser
 from bandstop.training.run import read_metrics, train_run
 
@@ -41,7 +42,7 @@ def test_a_run_folder_holds_what_it_must(tiny: SequenceSet, tmp_path: Path) -> N
     assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
     assert metrics == read_metrics(tmp_path / "run")
     assert set(metrics) >= ASKED_KEYS
-    assert RunConfig.from_json((tmp_path / "run" / "config.json").read_text()) == SMALL
+    assert RunConfig.from_json((tmp_path / "run" / "config.json").read_text()) == SMALL.resolved()
     rows = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert [row["epoch"] for row in rows] == list(range(1, 13))
     assert "histogram" in rows[0]
@@ -187,3 +188,13 @@ def test_one_budget_at_a_time() -> None:
     with pytest.raises(ConfigError, match="--rate and --macs"):
         RunConfig(rate=0.5, macs=100)
     assert RunConfig(prune=PruneConfig()).dense
+
+
+def test_tensorboard_curves_are_written(tiny: SequenceSet, tmp_path: Path) -> None:
+    train_run(dataclasses.replace(SMALL, epochs=2), tmp_path, sequences=tiny, tensorboard=True)
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    board = EventAccumulator(str(tmp_path / "tensorboard"))
+    board.Reload()
+    assert {"loss", "rate", "train_accuracy"} <= set(board.Tags()["scalars"])
+    assert len(board.Scalars("loss")) == 2

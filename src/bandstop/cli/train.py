@@ -12,7 +12,8 @@ import tyro
 
 from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
-from bandstop.training.config import RunConfig, paper
+from bandstop.training.config import RunConfig
+from bandstop.training.presets import paper
 from bandstop.training.progress import Progress
 from bandstop.training.run import train_run
 
@@ -75,6 +76,4 @@ def main(arguments: Sequence[str]) -> int:
 def _paper(arguments: Sequence[str]) -> bool:
     """Whether the paper's preset is asked for: it changes the defaults that the other flags start from."""
     words = list(arguments)
-    return "--preset=paper" in words or any(
-        a == "--preset" and b == "paper" for a, b in pairwise(words)
-    )
+    return "--preset=paper" in words or any(a == "--preset" and b == "paper" for a, b in pairwise(words))

@@ -37,8 +37,8 @@ class NetConfig:
     """LSTM: hidden units."""
     layers: int = 1
     """LSTM: stacked layers."""
-    dropout: float = 0.3
-    """Dropout before each dense layer."""
+    dropout: float | None = None
+    """Dropout before each dense layer; unless given, 0.3 in a dense training and none in a pruned one."""
 
     def __post_init__(self) -> None:
         for name in ("channels", "heads", "filters", "hidden", "layers"):
@@ -46,7 +46,7 @@ class NetConfig:
                 raise ConfigError(f"net.{name} must be at least 1, found {getattr(self, name)}")
         if self.dense < 0:
             raise ConfigError(f"net.dense must be 0 (no dense layer) or a width, found {self.dense}")
-        if not 0 <= self.dropout < 1:
+        if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ConfigError(f"net.dropout must be in [0, 1), found {self.dropout}")
 
 
@@ -58,7 +58,7 @@ def build_net(config: NetConfig, *, joints: int, signal: int, classes: int, edge
     """
     if config.kind == "lstm":
         return LSTMRecogniser(
-            joints, signal, classes, hidden=config.hidden, layers=config.layers, dropout=config.dropout
+            joints, signal, classes, hidden=config.hidden, layers=config.layers, dropout=config.dropout or 0.0
         )
     return GCN(
         joints,
@@ -71,5 +71,5 @@ def build_net(config: NetConfig, *, joints: int, signal: int, classes: int, edge
         dense=config.dense,
         adjacency=config.adjacency,
         edges=torch.as_tensor(edges, dtype=torch.long).reshape(-1, 2),
-        dropout=config.dropout,
+        dropout=config.dropout or 0.0,
     )

@@ -19,7 +19,7 @@ from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.lr import Rule
 
-__all__ = ["OptimConfig", "PruneConfig", "RunConfig", "paper"]
+__all__ = ["DistillConfig", "OptimConfig", "PruneConfig", "RunConfig"]
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,18 @@ class OptimConfig:
     """AdamW, or Adam as in the paper."""
     lr: float = 1e-2
     """Learning rate."""
-    latent_lr: float = 5e-2
+    latent_lr: float = 1e-1
     """Learning rate of latent weights (pruned runs)."""
     weight_decay: float = 1e-2
     """Weight decay of dense weights."""
-    batch: int = 150
+    batch: int = 75
     """Sequences a batch."""
     rule: Rule = "cosine"
     """Learning-rate rule."""
     warmup: float = 0.03
     """Share of training with rising learning rate."""
+    hold: float = 0.5
+    """Share of training before the cosine's fall begins."""
     smoothing: float = 0.0
     """Label smoothing."""
     average: float = 0.0
@@ -199,6 +201,13 @@ class RunConfig:
         """Whether nothing is pruned."""
         return self.method == "dense" or self.budget is None
 
+    def resolved(self) -> RunConfig:
+        """With what depends on other settings filled in."""
+        if self.net.dropout is not None:
+            return self
+        dropout = 0.3 if self.dense else 0.0
+        return dataclasses.replace(self, net=dataclasses.replace(self.net, dropout=dropout))
+
     def to_json(self) -> str:
         """As stored in a run folder."""
         return json.dumps(dataclasses.asdict(self), indent=2)
@@ -212,32 +221,6 @@ class RunConfig:
             raise ConfigError(f"config is not valid JSON: {error}") from None
         built: RunConfig = _build(RunConfig, found, "config")
         return built
-
-
-def paper(config: RunConfig) -> RunConfig:
-    """The paper's settings, literal but for its errata: λ = 10, K = 100, Adam, batch 600, learning-rate rule on the speed.
-
-    The epochs stay as asked (the paper: 2,700), so that a short trial of the preset is possible.
-    """
-    prune = PruneConfig(
-        gate="logistic",
-        allocation="learned",
-        threshold="prior",
-        ramp=0.0,
-        freeze=1.0,
-        kl=10.0,
-        histogram="pooled",
-        start="scale",
-        learn_gain=False,
-        live=False,
-        every=1,
-    )
-    optim = OptimConfig(
-        kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0
-    )
-    net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
-    augment = Augmentation(crop=0, warp=0, rotation=0, scale=0, noise=0)
-    return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
 
 
 def _build(kind: Any, values: Any, where: str) -> Any:

@@ -85,9 +85,8 @@ class Trainer:
         if self.rule is not None:
             factor = self.rule.value
         elif self.config.optim.rule == "cosine":
-            factor = cosine(
-                (epoch + 1 / self.batches) / (self.config.epochs + 1e-9), self.config.optim.warmup, 0.005
-            )
+            done = (epoch + 1 / self.batches) / self.config.epochs
+            factor = cosine(done, self.config.optim.warmup, 0.005, self.config.optim.hold)
         else:
             factor = 1.0
         for group in self.optimiser.param_groups:

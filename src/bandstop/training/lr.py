@@ -12,16 +12,17 @@ __all__ = ["PaperRule", "Rule", "cosine"]
 Rule = Literal["cosine", "constant", "paper-speed", "paper-loss"]
 
 
-def cosine(progress: float, warmup: float, final: float = 0.0) -> float:
-    """Factor of the learning rate: linear up to 1 during ``warmup``, then half a cosine down to ``final``.
+def cosine(progress: float, warmup: float, final: float = 0.0, hold: float = 0.0) -> float:
+    """Factor of the learning rate: linear up to 1 during ``warmup``, 1 until ``hold``, half a cosine down to ``final``.
 
     >>> cosine(0.05, 0.1), cosine(0.1, 0.1), round(cosine(1.0, 0.1), 6)
     (0.5, 1.0, 0.0)
     """
     if progress < warmup:
         return progress / warmup
-    u = (progress - warmup) / max(1 - warmup, 1e-12)
-    return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * min(u, 1.0)))
+    start = max(warmup, hold)
+    u = (progress - start) / max(1 - start, 1e-12)
+    return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * min(max(u, 0.0), 1.0)))
 
 
 class PaperRule:

@@ -95,7 +95,7 @@ def _opened(config: RunConfig, out: Path, resume: bool) -> RunConfig:
     if out.is_dir() and any(out.iterdir()):
         remedy = "add --resume to continue it, or choose another --out" if begun else "choose another --out"
         raise ConfigError(f"{out} is not empty: {remedy}")
-    return config
+    return config.resolved()
 
 
 def _teacher(path: str, data: TrainingData) -> torch.nn.Module:

@@ -1,0 +1,115 @@
+"""`bandstop study`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.study.conduct import Conduct, make_executor
+from bandstop.study.engine import Standing
+from bandstop.study.plan import read_plan
+from bandstop.study.progress import StudyProgress
+from bandstop.study.settings import parse_setting
+
+__all__ = ["Study", "main"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Carry out a plan: a grid of data × method × prior × rate × seed, each run in its own folder, results in one table.
+
+    PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, rivals, transfer, ablation. The same command
+    again continues an interrupted study; finished runs are never repeated. Exit code 1 if runs failed.
+
+    Examples:
+      bandstop study main --data fpha=fpha:~/FPHA --out studies/main
+      bandstop study rivals --data fpha=fpha:~/FPHA --out studies/rivals --only rate=0.98 --only seed=0,1
+      bandstop study mine.toml --out studies/mine --on ray:cluster.example:6379
+      bandstop study ablation --data fpha=fpha:~/FPHA --out studies/ablation --dry-run
+    """
+
+    plan: tyro.conf.Positional[str]
+    """Plan file, or name of a shipped plan."""
+    out: Path
+    """Folder of the study."""
+    data: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Where a data set of the plan is: KEY=DATA, with DATA as for `bandstop train`; may be given several times."""
+    on: str = "local"
+    """Where runs execute: local, ray (the cluster that Ray finds, or a new one here) or ray:ADDRESS."""
+    workers: int | None = None
+    """Runs at a time; by default one a core."""
+    only: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Restrict to AXIS=VALUE[,VALUE…] (data, method, variant, prior, rate, seed); teachers come along."""
+    set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Override a setting of all runs: NAME=VALUE, for instance epochs=20 or prune.kl=1."""
+    reuse: tyro.conf.UseAppendAction[tuple[Path, ...]] = ()
+    """Take over finished runs of another study's folder where they are the same."""
+    retry: bool = False
+    """Try failed runs again."""
+    dry_run: bool = False
+    """List the runs and what is known of each, and do nothing."""
+    parquet: bool = False
+    """Write results.parquet beside results.csv."""
+    quiet: bool = False
+    """Show nothing but the end."""
+    checkpoint_seconds: float = 20.0
+    """Save a checkpoint of each run about this often."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out the plan and say how it went."""
+    asked = parse(Study, "study", arguments)
+    study = Conduct(
+        read_plan(asked.plan),
+        asked.out,
+        data=asked.data,
+        overrides=[parse_setting(text) for text in asked.set],
+        only=asked.only,
+        reuse=asked.reuse,
+        retry=asked.retry,
+        parquet=asked.parquet,
+        checkpoint_seconds=asked.checkpoint_seconds,
+    )
+    for remark in study.remarks:
+        print(f"note: {remark}", file=sys.stderr)
+    if asked.dry_run:
+        print(_listing(study))
+        return 0
+    try:
+        with StudyProgress(study.plan.name, quiet=asked.quiet) as show:
+            standing = study(lambda: make_executor(asked.on, asked.workers), show)
+    except KeyboardInterrupt:
+        print(f"bandstop: stopped; the same command continues the study in {asked.out}", file=sys.stderr)
+        return 130
+    print(_summary(standing, asked.out))
+    return 1 if standing.failed else 0
+
+
+def _listing(study: Conduct) -> str:
+    folder = study.folder
+    lines = []
+    for run in study.runs:
+        if folder.finished(run.id):
+            state = "finished"
+        elif reason := folder.failure(run.id):
+            state = f"failed: {reason}"
+        else:
+            state = "begun" if folder.run(run.id).is_dir() else "to do"
+        lines.append(f"{run.id}  {state}")
+    done = sum(folder.finished(run.id) for run in study.runs)
+    return "\n".join([*lines, f"{len(study.runs)} runs, {done} finished"])
+
+
+def _summary(standing: Standing, out: Path) -> str:
+    lines = [f"{standing.finished} of {standing.total} runs finished: {out / 'results.csv'}"]
+    lines += [f"failed: {run}: {reason}" for run, reason in standing.failed.items()]
+    if standing.failed:
+        lines.append(f"tracebacks: {out / 'failures'}; --retry tries them again")
+    if standing.blocked:
+        lines.append(f"not run, because a teacher failed: {', '.join(standing.blocked)}")
+    return "\n".join(lines)

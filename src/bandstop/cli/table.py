@@ -1,0 +1,72 @@
+"""`bandstop table`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.files import write_text
+from bandstop.study.groups import gather
+from bandstop.study.paper import paper_tables
+from bandstop.study.render import Format, render
+from bandstop.study.results import read_results
+from bandstop.study.tables import check_metric, paired_tables, summary_tables
+
+__all__ = ["Table", "main"]
+
+_SUFFIXES: dict[str, Format] = {".md": "md", ".tex": "latex", ".html": "html", ".htm": "html"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Tables of studies: means, deviations and 95 % intervals over seeds, and paired tests.
+
+    Paired tests compare methods by runs of the same seed (and fold), at the same rate, on the same data.
+
+    Examples:
+      bandstop table studies/main
+      bandstop table studies/rivals --baseline gmp-lamp --curve rivals.svg
+      bandstop table studies/paper-table-2 --paper --format latex --out table2.tex
+    """
+
+    results: tyro.conf.Positional[tuple[Path, ...]]
+    """Study folders, or their results.csv; several are read as one."""
+    format: Literal["md", "latex", "html"] | None = None
+    """Markdown, LaTeX or HTML; by default what --out ends in, or else Markdown."""
+    metric: str = "accuracy"
+    """Column to average and compare."""
+    baseline: str | None = None
+    """Method (or whole label) to compare with, or `all` for every pair; by default the first method at each rate."""
+    paper: bool = False
+    """Print the paper's tables beside ours instead."""
+    curve: Path | None = None
+    """Also draw the metric against kept weights: .png, .svg or .pdf."""
+    out: Path | None = None
+    """Write the tables to a file instead of printing them."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print or write the tables."""
+    asked = parse(Table, "table", arguments)
+    groups = gather(read_results(asked.results))
+    metric = check_metric(asked.metric)
+    if asked.paper:
+        tables = paper_tables(groups, metric)
+    else:
+        tables = [*summary_tables(groups, metric), *paired_tables(groups, metric, asked.baseline)]
+    guessed = _SUFFIXES.get(asked.out.suffix, "md") if asked.out else "md"
+    text = render(tables, asked.format or guessed)
+    if asked.curve is not None:
+        from bandstop.study.curve import write_curve
+
+        write_curve(groups, metric, asked.curve)
+    if asked.out is not None:
+        write_text(asked.out, text)
+    else:
+        print(text, end="")
+    return 0

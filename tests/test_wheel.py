@@ -1,0 +1,57 @@
+"""The built wheel is complete and runs away from the source tree."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DATA_FILES = {".j2", ".css", ".toml", ".c", ".h", ".js", ".typed", ".txt", ".html"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    return next(out.glob("*.whl"))
+
+
+def test_it_holds_every_source_and_data_file(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    source = ROOT / "src"
+    wanted = {
+        str(p.relative_to(source))
+        for p in (source / "bandstop").rglob("*")
+        if p.suffix in DATA_FILES | {".py"} and "__pycache__" not in p.parts
+    }
+    assert not wanted - held
+    assert any(name.endswith("licenses/LICENSE") for name in held)
+
+
+def test_it_runs_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+        str(wheel),
+    ]
+    subprocess.run(install, check=True)
+    code = "import bandstop, sys; print(bandstop.__file__); from bandstop.cli import main; sys.exit(main(['describe', 'hands']))"
+    environment = {**os.environ, "PYTHONPATH": str(target)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith(str(target))
+    assert "1,280" in done.stdout
