@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import platform
 import re
 import statistics
@@ -137,6 +138,7 @@ def main() -> None:
             "python": platform.python_version(),
             "threads": 1,
             "bins": BINS.count,
+            "load_average": os.getloadavg()[0],
         }
         write_text(
             options.out, json.dumps({"about": about, "rows": [asdict(r) for r in rows]}, indent=2) + "\n"
