@@ -1,0 +1,94 @@
+"""`bandstop export`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.deploy.export import ExportOptions, export_model
+from bandstop.deploy.from_run import model_of_run, samples_of_run
+
+__all__ = ["Export", "main"]
+
+
+@dataclass(frozen=True)
+class Export:
+    """Compile a finished run to a small program, checked against the network on the run's test data.
+
+    Examples:
+      bandstop export runs/hands98 --to c
+      bandstop export runs/hands98 --to c --for size --number int8 --out firmware/
+      bandstop export runs/hands98 --to wasm
+      bandstop export runs/hands98 --to onnx --sparse
+      bandstop export runs/hands98 --to bytes
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Run folder, or its model.safetensors."""
+    to: Literal["c", "onnx", "wasm", "bytes"] = "c"
+    """C99 source, ONNX file, WebAssembly module, or the smallest file."""
+    aim: Annotated[Literal["speed", "size"], tyro.conf.arg(name="for")] = "speed"
+    """C and wasm: fastest, or smallest."""
+    number: Literal["float32", "int16", "int8"] = "float32"
+    """C and wasm: floating point, or fixed point for devices without it."""
+    name: str = "recogniser"
+    """Prefix of files and functions."""
+    open_ended: bool = False
+    """C and wasm: also take frames without a known end (16 kB more memory)."""
+    sparse: bool = False
+    """ONNX: store sparse initialisers."""
+    values: Literal["8-bit", "half"] = "8-bit"
+    """bytes: how weights are stored."""
+    out: Path | None = None
+    """Folder for the files (RUN/export by default)."""
+    data: str | None = None
+    """Data to check on, named as for `bandstop train` (the run's own by default)."""
+    check: int = 600
+    """At most this many test sequences to check on."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Export and print what was found."""
+    asked = parse(Export, "export", arguments)
+    model = model_of_run(asked.run)
+    samples = samples_of_run(asked.run, data=asked.data, most=max(1, asked.check))
+    options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
+    folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
+    report = export_model(
+        model, asked.to, folder, sequences=samples.sequences, labels=samples.labels, options=options
+    )
+    print("\n".join(_lines(report, folder)))
+    return 0
+
+
+def _lines(report: dict[str, object], folder: Path) -> list[str]:
+    files = report["files"]
+    lines = (
+        [f"{folder / name}  {size} bytes" for name, size in files.items()] if isinstance(files, dict) else []
+    )
+    for key, what in (
+        ("agreement", "network"),
+        ("stream", "raw frames"),
+        ("open_ended", "raw frames, length not known"),
+    ):
+        found = report.get(key)
+        if isinstance(found, dict):
+            lines.append(
+                f"{what}: largest difference {found['largest_difference']:.2g} of scores up to {found['largest_score']:.3g}, "
+                f"same class {100 * found['same_class']:.2f} % of {found['inputs']}"
+            )
+    accuracy = report.get("accuracy")
+    if isinstance(accuracy, dict):
+        lines.append(
+            f"accuracy: {100 * accuracy['network']:.2f} % before, {100 * accuracy['export']:.2f} % exported"
+        )
+    if "state_bytes" in report:
+        lines.append(
+            f"memory: {report['state_bytes']} bytes a recogniser, the caller's; {report['macs']} multiply-accumulates"
+        )
+    return lines

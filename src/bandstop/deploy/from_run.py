@@ -1,0 +1,48 @@
+"""From a run folder to what is exported, and the real inputs it is checked on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandstop.deploy.model import DeployModel
+from bandstop.errors import ExportError
+from bandstop.skeleton.load import load
+from bandstop.training.recogniser import load_recogniser
+
+__all__ = ["Samples", "model_of_run", "samples_of_run"]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Raw sequences and their classes."""
+
+    sequences: list[NDArray[np.float32]]
+    labels: NDArray[np.int64]
+
+
+def model_of_run(run: str | Path) -> DeployModel:
+    """The finished network of a run folder."""
+    found = load_recogniser(run)
+    return DeployModel(
+        found.net, found.normaliser, found.class_names, found.joint_names, found.normaliser.edges
+    )
+
+
+def samples_of_run(run: str | Path, *, data: str | None = None, most: int | None = None) -> Samples:
+    """Test sequences of the run's own data (or of ``data``); all sequences where it has no test part."""
+    found = load_recogniser(run)
+    source = load(data or found.config.data).repaired()
+    if (source.split == "test").any():
+        source = source.subset(source.split == "test")
+    unknown = sorted(set(source.class_names) - set(found.class_names))
+    if unknown or source.joints.shape[1] != found.joints:
+        raise ExportError(
+            "the data to check on has other classes or joints than the run; give the data of training"
+        )
+    place = np.array([found.class_names.index(name) for name in source.class_names], dtype=np.int64)
+    count = len(source) if most is None else min(most, len(source))
+    return Samples([np.asarray(source[i], np.float32) for i in range(count)], place[source.labels[:count]])
