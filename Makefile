@@ -24,6 +24,7 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
+	tools/install-debian.sh
 	$(BIN)/python -m pytest -n 2
 
 clean:

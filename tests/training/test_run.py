@@ -198,3 +198,29 @@ def test_tensorboard_curves_are_written(tiny: SequenceSet, tmp_path: Path) -> No
     board.Reload()
     assert {"loss", "rate", "train_accuracy"} <= set(board.Tags()["scalars"])
     assert len(board.Scalars("loss")) == 2
+
+
+@pytest.mark.parametrize("method", ["gmp-lamp", "rigl", "snip", "mp", "str"])
+def test_rivals_meet_the_same_budget(tiny: SequenceSet, tmp_path: Path, method: str) -> None:
+    metrics = train_run(dataclasses.replace(SMALL, method=method, epochs=8), tmp_path, sequences=tiny)
+    assert metrics["method"] == method
+    assert metrics["weights_kept"] == round(0.1 * metrics["weights_total"])
+
+
+def test_a_small_dense_net_for_the_same_budget(tiny: SequenceSet, tmp_path: Path) -> None:
+    pruned = train_run(dataclasses.replace(SMALL, epochs=2), tmp_path / "pruned", sequences=tiny)
+    config = dataclasses.replace(SMALL, method="small-dense", epochs=2)
+    small = train_run(config, tmp_path / "small", sequences=tiny)
+    assert 0.5 * pruned["weights_kept"] < small["weights_total"] <= pruned["weights_kept"]
+    assert load_recogniser(tmp_path / "small").config.net != SMALL.net
+    (tmp_path / "small" / "metrics.json").unlink()
+    again = train_run(config, tmp_path / "small", sequences=tiny, resume=True)
+    assert again["weights_total"] == small["weights_total"]
+
+
+def test_settings_of_a_rival(tiny: SequenceSet, tmp_path: Path) -> None:
+    config = dataclasses.replace(SMALL, method="gmp-lamp", epochs=2, rival=(("end", 0.5),))
+    train_run(config, tmp_path / "a", sequences=tiny)
+    assert RunConfig.from_json((tmp_path / "a" / "config.json").read_text()).rival == (("end", 0.5),)
+    with pytest.raises(ConfigError, match="nonsense"):
+        train_run(dataclasses.replace(config, rival=(("nonsense", 1.0),)), tmp_path / "b", sequences=tiny)

@@ -27,8 +27,8 @@ class NetConfig:
     """GCN: adjacency ("attention") heads."""
     filters: int = 32
     """GCN: filters of each head."""
-    combine: Combine = "sum"
-    """GCN: heads summed (39 k weights on FPHA) or concatenated (251 k)."""
+    combine: Combine = "concat"
+    """GCN: heads concatenated (251 k weights on FPHA) or summed (39 k)."""
     dense: int = 0
     """GCN: width of a dense layer before the classifier; 0 for none."""
     adjacency: Adjacency = "skeleton"

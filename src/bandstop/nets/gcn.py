@@ -77,13 +77,16 @@ class GraphConv(nn.Module):
     def forward(self, signal: Tensor) -> Tensor:
         heads, joints, _ = self.adjacency.shape
         _, channels, filters = self.filters.shape
-        mixed = torch.matmul(self.adjacency.reshape(heads * joints, joints), signal)
-        mixed = mixed.reshape(-1, heads, joints, channels)
+        # Joints first: each product is then one large matrix product instead of one small one per sequence.
+        by_joint = signal.permute(1, 0, 2).reshape(joints, -1)
+        mixed = torch.matmul(self.adjacency.reshape(heads * joints, joints), by_joint)
+        mixed = mixed.reshape(heads, -1, channels)
         if self.combine == "sum":
-            stacked = mixed.permute(0, 2, 1, 3).reshape(-1, joints, heads * channels)
-            return torch.matmul(stacked, self.filters.reshape(heads * channels, filters))
-        filtered = torch.matmul(mixed, self.filters)
-        return filtered.permute(0, 2, 1, 3).reshape(-1, joints, heads * filters)
+            stacked = mixed.permute(1, 0, 2).reshape(-1, heads * channels)
+            filtered = torch.matmul(stacked, self.filters.reshape(heads * channels, filters))
+            return filtered.reshape(joints, -1, filters).permute(1, 0, 2)
+        filtered = torch.bmm(mixed, self.filters).reshape(heads, joints, -1, filters)
+        return filtered.permute(2, 1, 0, 3).reshape(-1, joints, heads * filters)
 
     def extra_repr(self) -> str:
         heads, channels, filters = self.filters.shape

@@ -115,8 +115,8 @@ class OptimConfig:
     """Learning-rate rule."""
     warmup: float = 0.03
     """Share of training with rising learning rate."""
-    hold: float = 0.5
-    """Share of training before the cosine's fall begins."""
+    hold: float | None = None
+    """Share of training before the cosine's fall begins; unless given, none in a dense training and half in a pruned one."""
     smoothing: float = 0.0
     """Label smoothing."""
     average: float = 0.0
@@ -142,7 +142,7 @@ class RunConfig:
     data: tyro.conf.Positional[str] = "hands"
     """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive .npz."""
     method: str = "pmp"
-    """pmp, or dense for no pruning."""
+    """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, … (docs/rivals.md)."""
     rate: float | None = None
     """Budget: share of the weights to remove."""
     weights: int | None = None
@@ -153,6 +153,8 @@ class RunConfig:
     """Budget: multiply-accumulates an inference."""
     scope: Literal["prunable", "network"] = "prunable"
     """Whether the budget counts prunable weights only or every parameter of the network."""
+    rival: tuple[tuple[str, float], ...] = ()
+    """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
     preset: Literal["default", "paper"] = "default"
@@ -203,10 +205,11 @@ class RunConfig:
 
     def resolved(self) -> RunConfig:
         """With what depends on other settings filled in."""
-        if self.net.dropout is not None:
-            return self
-        dropout = 0.3 if self.dense else 0.0
-        return dataclasses.replace(self, net=dataclasses.replace(self.net, dropout=dropout))
+        dropout, hold = (0.3, 0.0) if self.dense or self.method == "small-dense" else (0.0, 0.5)
+        dropout = dropout if self.net.dropout is None else self.net.dropout
+        hold = hold if self.optim.hold is None else self.optim.hold
+        net, optim = dataclasses.replace(self.net, dropout=dropout), dataclasses.replace(self.optim, hold=hold)
+        return dataclasses.replace(self, net=net, optim=optim)
 
     def to_json(self) -> str:
         """As stored in a run folder."""
@@ -240,5 +243,9 @@ def _build(kind: Any, values: Any, where: str) -> Any:
     for name, value in values.items():
         if name in nested and kind is RunConfig:
             value = _build(nested[name], value, f"{where}.{name}")
-        made[name] = tuple(value) if isinstance(value, list) else value
+        made[name] = _tuples(value)
     return kind(**made)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

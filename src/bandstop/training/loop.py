@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bandstop.errors import TrainingError
+from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData
 from bandstop.training.lr import PaperRule, cosine
@@ -36,6 +38,11 @@ class Trainer:
             group["top_lr"] = group["lr"]
         kind = torch.optim.AdamW if optim.kind == "adamw" else torch.optim.Adam
         self.optimiser = kind(groups, lr=optim.lr, betas=(0.9, 0.999))
+        if bind := getattr(self.method, "bind", None):
+            bind(self.optimiser)
+        self._lr_progress: Callable[[float], float] = getattr(
+            self.method, "lr_progress", lambda progress: progress
+        )
         self.rule = PaperRule(optim.rule) if optim.rule.startswith("paper") else None
         self.generator = torch.Generator().manual_seed(config.seed * 1_000_003 + 17)
         self.epoch, self.seconds = 0, 0.0
@@ -55,6 +62,9 @@ class Trainer:
         batches = list(
             zip(signals.tensor_split(self.batches), labels.tensor_split(self.batches), strict=True)
         )
+        if self.epoch == 0 and (prepare := getattr(self.method, "prepare", None)):
+            first, truth = batches[0]
+            prepare(lambda: F.cross_entropy(self.net(first), truth))
         for place, (part, truth) in enumerate(batches):
             factor = self._learning_rate(self.epoch + place / self.batches)
             loss, penalty, right = self._step(part, truth)
@@ -74,7 +84,7 @@ class Trainer:
             "loss": round(loss, 6),
             "penalty": round(penalty, 6),
             "train_accuracy": round(float(totals[2]) / len(labels) * 100, 3),
-            "kl": self.method.kl(),
+            "kl": self.method.kl() if isinstance(self.method, Pruner) else None,
             "rate": round(self.method.rate, 6),
             "kept": self.method.kept,
             "lr": self.config.optim.lr * factor,
@@ -86,7 +96,7 @@ class Trainer:
             factor = self.rule.value
         elif self.config.optim.rule == "cosine":
             done = (epoch + 1 / self.batches) / self.config.epochs
-            factor = cosine(done, self.config.optim.warmup, 0.005, self.config.optim.hold)
+            factor = cosine(self._lr_progress(done), self.config.optim.warmup, 0.005, self.config.optim.hold or 0.0)
         else:
             factor = 1.0
         for group in self.optimiser.param_groups:

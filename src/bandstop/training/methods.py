@@ -7,15 +7,21 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from bandstop import peers
 from bandstop.errors import ConfigError
+from bandstop.nets import NetConfig
 from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
 
-__all__ = ["Dense", "Method", "make_method"]
+__all__ = ["Dense", "Method", "make_method", "net_for"]
 
 
 class Method(Protocol):
-    """The verbs of a pruning method: penalty, step, finalize, and what it can say of itself."""
+    """The verbs of a pruning method: penalty, step, finalize, and what it can say of itself.
+
+    A rival may have three more, which the loop calls where they exist: ``bind(optimiser)``, ``prepare(loss_fn)`` with the loss of the
+    first batch, and ``lr_progress(progress)``, which gives a retraining its own learning-rate schedule.
+    """
 
     @property
     def rate(self) -> float:
@@ -40,10 +46,6 @@ class Method(Protocol):
 
     def penalty(self) -> Tensor:
         """Added to the loss."""
-        ...
-
-    def kl(self) -> float | None:
-        """Divergence of the latent weights from their prior, for methods that have one."""
         ...
 
     def step(self) -> None:
@@ -95,10 +97,6 @@ class Dense:
         """Nothing."""
         return torch.zeros(())
 
-    def kl(self) -> float | None:
-        """None."""
-        return None
-
     def step(self) -> None:
         """Count."""
         self.taken += 1
@@ -128,4 +126,16 @@ def make_method(config: RunConfig, net: nn.Module, steps: int, example: Tensor) 
     assert budget is not None
     if config.method == "pmp":
         return Pruner(net, budget, steps=steps, recipe=config.prune.recipe(config.prior), example=example)
-    raise ConfigError(f"method must be pmp or dense, found {config.method!r}")
+    if config.method not in peers.NAMES:
+        raise ConfigError(
+            f"method must be one of pmp, dense, {', '.join(peers.NAMES)}; found {config.method!r}"
+        )
+    settings = dict(config.rival)
+    return peers.make(config.method, net, budget, steps=steps, example=example, settings=settings)
+
+
+def net_for(config: RunConfig, *, joints: int, signal: int, classes: int) -> NetConfig:
+    """The net to train: as asked, but for the rival that spends its budget on a smaller dense net."""
+    if config.method != "small-dense" or config.budget is None:
+        return config.net
+    return peers.small_dense_sizes(config.net, config.budget, joints=joints, signal=signal, classes=classes)

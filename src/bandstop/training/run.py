@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, prepare
 from bandstop.training.loop import Trainer
+from bandstop.training.methods import net_for
 from bandstop.training.metrics import predict, quality, size
 from bandstop.training.recogniser import MODEL_FILE, Recogniser, load_recogniser, save_recogniser
 
@@ -50,13 +52,10 @@ def train_run(
     torch.manual_seed(config.seed)
     source = sequences if sequences is not None else load(config.data)
     data = prepare(source, chunks=config.chunks, validation=config.validation, seed=config.seed)
-    net = build_net(
-        config.net,
-        joints=source.joints.shape[1],
-        signal=3 * config.chunks,
-        classes=data.classes,
-        edges=source.edges.tolist(),
-    )
+    shape = {"joints": source.joints.shape[1], "signal": 3 * config.chunks, "classes": data.classes}
+    if not (out / CONFIG).is_file():  # a resumed run's config holds the net as it was built
+        config = replace(config, net=net_for(config, **shape))
+    net = build_net(config.net, **shape, edges=source.edges.tolist())
     teachers = [_teacher(path, data) for path in config.distill.teachers]
     trainer = Trainer(config, net, data, teachers)
     write_text(out / CONFIG, config.to_json())
