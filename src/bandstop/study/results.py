@@ -1,0 +1,191 @@
+"""The results of a study: one row a finished run, in a CSV file that anything can read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from bandstop.errors import DataError, MissingExtra
+from bandstop.files import atomic_write, write_text
+from bandstop.study.folder import StudyFolder
+from bandstop.study.runs import PlannedRun
+from bandstop.training.run import read_metrics
+
+__all__ = ["Results", "Row", "read_results"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished run."""
+
+    id: str
+    data: str
+    method: str
+    variant: str
+    prior: str | None
+    rate: float | None
+    """As asked."""
+    seed: int
+    fold: int | None
+    net: str
+    """gcn, or lstm and its layers."""
+    preset: str
+    split: str
+    """What it was judged on."""
+    accuracy: float
+    class_accuracy: float
+    weights_total: int
+    weights_kept: int
+    weights_live: int
+    rate_observed: float
+    parameters_total: int
+    parameters_kept: int
+    macs_dense: int
+    macs_live: int
+    bytes: int
+    """Of the plain arrays for a dense run, of the sparse ones for a pruned run."""
+    epochs: int
+    seconds: float
+    distilled: int
+    """How many teachers it learned from."""
+    teacher_seconds: float
+    """What training them took."""
+
+
+_TYPES = {"int": int, "float": float, "str": str}
+
+
+class Results:
+    """Rows of the finished runs, written to the study's folder as a whole."""
+
+    def __init__(self, folder: StudyFolder, runs: Sequence[PlannedRun], *, parquet: bool = False) -> None:
+        self.folder, self.parquet = folder, parquet
+        self.runs = {run.id: run for run in runs}
+        self.rows: dict[str, dict[str, Any]] = {}
+
+    def __contains__(self, run: str) -> bool:
+        return run in self.rows
+
+    def add(self, run: str) -> None:
+        """Take in a finished run."""
+        self.rows[run] = read_metrics(self.folder.run(run))
+
+    def table(self) -> list[Row]:
+        """All rows, in the plan's order."""
+        return [self._row(run) for run in self.runs.values() if run.id in self.rows]
+
+    def line(self, run: str) -> str:
+        """A finished run in a few words."""
+        row = self._row(self.runs[run])
+        return f"{run}: {row.accuracy:.2f} %, {row.weights_kept:,} of {row.weights_total:,} weights, {row.seconds:.0f} s"
+
+    def write(self) -> None:
+        """Rewrite ``results.csv`` (and ``results.parquet`` where wanted) atomically."""
+        rows = self.table()
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        names = [f.name for f in fields(Row)]
+        writer.writerow(names)
+        writer.writerows([_text(getattr(row, name)) for name in names] for row in rows)
+        write_text(self.folder.root / "results.csv", text.getvalue())
+        if self.parquet:
+            _write_parquet(rows, self.folder.root / "results.parquet")
+
+    def _row(self, run: PlannedRun) -> Row:
+        found, axes, net = self.rows[run.id], run.axes, run.config.net
+        given = {
+            f.name: found[f.name]
+            for f in fields(Row)
+            if f.name in found and f.name not in ("method", "prior", "seed")
+        }
+        return Row(
+            **given,
+            id=run.id,
+            data=axes.data,
+            method=axes.method,
+            variant=axes.variant,
+            prior=axes.prior,
+            rate=axes.rate,
+            seed=axes.seed,
+            fold=axes.fold,
+            net=net.kind if net.kind == "gcn" else f"{net.kind}-{net.layers}",
+            preset=run.config.preset,
+            bytes=found["bytes_dense" if axes.method == "dense" else "bytes_sparse"],
+            distilled=len(found["distilled_from"]),
+            teacher_seconds=round(float(sum(self.rows[t]["seconds"] for t in run.teachers)), 2),
+        )
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def _write_parquet(rows: list[Row], path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="study") from None
+    kinds = {"int": pyarrow.int64(), "float": pyarrow.float64(), "str": pyarrow.string()}
+    schema = pyarrow.schema([(f.name, kinds[str(f.type).split(" ")[0]]) for f in fields(Row)])
+    columns = {f.name: [getattr(row, f.name) for row in rows] for f in fields(Row)}
+    with atomic_write(path) as part:
+        parquet.write_table(pyarrow.table(columns, schema=schema), part)
+
+
+def read_results(paths: Sequence[Path]) -> list[Row]:
+    """Rows of result files or study folders, in order; a run that is in several is taken once."""
+    found: dict[str, Row] = {}
+    for given in paths:
+        path = given / "results.csv" if given.is_dir() else given
+        if not path.is_file():
+            raise DataError("there is no results file; give a study's folder or its results.csv", path=path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise DataError("not a text file in UTF-8", path=path) from None
+        for row in _parse(text, path):
+            found.setdefault(row.id, row)
+    if not found:
+        raise DataError("no run is finished yet", path=paths[0] if paths else None)
+    return list(found.values())
+
+
+def _parse(text: str, path: Path) -> list[Row]:
+    reader = csv.reader(io.StringIO(text))
+    header = next(reader, [])
+    missing = [f.name for f in fields(Row) if f.name not in header]
+    if missing:
+        raise DataError(
+            f"a results file needs the column {missing[0]!r}; is it written by bandstop study?",
+            path=path,
+            line=1,
+        )
+    rows = []
+    for cells in reader:
+        if len(cells) != len(header):
+            raise DataError(
+                f"expected {len(header)} columns, found {len(cells)}", path=path, line=reader.line_num
+            )
+        named = dict(zip(header, cells, strict=True))
+        try:
+            rows.append(Row(**{f.name: _value(named[f.name], str(f.type)) for f in fields(Row)}))
+        except ValueError as error:
+            raise DataError(
+                f"a value is not of its column's type ({error})", path=path, line=reader.line_num
+            ) from None
+    return rows
+
+
+def _value(text: str, kind: str) -> Any:
+    """A cell as its column's type.
+
+    >>> _value("0.98", "float | None"), _value("", "float | None"), _value("7", "int")
+    (0.98, None, 7)
+    """
+    first, _, optional = kind.partition(" | ")
+    return None if optional and not text else _TYPES[first](text)

@@ -1,0 +1,229 @@
+"""From a plan to its runs: each with axes, a resolved config and an id that stays the same wherever it is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bandstop.errors import ConfigError
+from bandstop.study.data import folds_of
+from bandstop.study.plan import DEFAULT, Grid, Plan
+from bandstop.study.settings import Layer, resolve
+from bandstop.training.config import RunConfig
+
+__all__ = ["Axes", "PlannedRun", "digest", "expand"]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Where a run stands in its study."""
+
+    data: str
+    fold: int | None
+    method: str
+    variant: str
+    prior: str | None
+    rate: float | None
+    seed: int
+
+    def slug(self, distilled: bool) -> str:
+        """A readable name, safe as a folder's.
+
+        >>> Axes("fpha", None, "pmp", "default", "laplace", 0.995, 0).slug(distilled=True)
+        'fpha-pmp-laplace-99.5-distilled-s0'
+        """
+        parts = [
+            self.data if self.fold is None else f"{self.data}.{self.fold}",
+            self.method,
+            self.prior or "",
+            "" if self.variant == DEFAULT else self.variant,
+            "" if self.rate is None else f"{self.rate * 100:.6g}",
+            "distilled" if distilled else "",
+            f"s{self.seed}",
+        ]
+        return "-".join(re.sub(r"[^A-Za-z0-9.+_-]+", "_", part) for part in parts if part)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a study."""
+
+    id: str
+    axes: Axes
+    config: RunConfig
+    """Resolved but for places: data are named by key and teachers by id."""
+    teachers: tuple[str, ...]
+    """Ids of the runs that must be finished first."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    grid: Grid
+    number: int
+    axes: Axes
+
+
+def digest(config: RunConfig) -> str:
+    """Eight hexadecimal digits of a config's hash: any change of any setting changes it.
+
+    >>> digest(RunConfig()) == digest(RunConfig(epochs=400)) != digest(RunConfig(epochs=401))
+    True
+    """
+    text = json.dumps(dataclasses.asdict(config), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def expand(
+    plan: Plan, overrides: Sequence[Mapping[str, Any]] = (), only: Sequence[str] = ()
+) -> tuple[list[PlannedRun], list[str]]:
+    """All runs of a plan in its order, and remarks (variants that come to the same run are run once).
+
+    ``overrides`` are settings that win over the plan's; ``only`` holds filters such as ``"seed=0,1"``; the teachers of
+    a run that passes are kept too.
+    """
+    places = [place for i, grid in enumerate(plan.grids, 1) for place in _places(plan, grid, i)]
+    made: dict[int, PlannedRun] = {}
+    for with_teachers in (False, True):
+        plain = list(made.values())
+        for order, place in enumerate(places):
+            if (place.grid.teachers is not None) == with_teachers:
+                made[order] = _run(plan, place, overrides, plain)
+    runs, remarks = _distinct([made[order] for order in range(len(places))], plan.source)
+    if not runs:
+        raise ConfigError(f"{plan.source}: the exclusions leave no run")
+    return _chosen(runs, only), remarks
+
+
+def _places(plan: Plan, grid: Grid, number: int) -> Iterator[_Place]:
+    known = {"pmp", "dense", *_rivals()}
+    for method in grid.method:
+        if method not in known:
+            where = f"{plan.source}: [[grid]] number {number}"
+            raise ConfigError(f"{where} method must be one of {', '.join(sorted(known))}, found {method!r}")
+    product = itertools.product(
+        grid.data, grid.method, grid.variant, grid.prior or (None,), grid.rate or (None,), grid.seed
+    )
+    for data, method, variant, prior, rate, seed in product:
+        key, folds = folds_of(data)
+        for fold in folds:
+            axes = Axes(
+                key,
+                fold,
+                method,
+                variant,
+                prior if method == "pmp" else None,
+                None if method == "dense" else rate,
+                seed,
+            )
+            if not any(_matches(axes, _fields(exclusion)) for exclusion in plan.exclusions):
+                yield _Place(grid, number, axes)
+
+
+def _run(
+    plan: Plan, place: _Place, overrides: Sequence[Mapping[str, Any]], plain: list[PlannedRun]
+) -> PlannedRun:
+    axes, grid, where = place.axes, place.grid, f"{plan.source}: [[grid]] number {place.number}"
+    layers: list[Layer] = [(f"{plan.source}: [base]", plan.base), (f"{where} settings", grid.settings or {})]
+    layers.append((f"{plan.source}: [variant.{axes.variant}]", plan.variants.get(axes.variant, {})))
+    layers += [("--set", settings) for settings in overrides]
+    data = axes.data if axes.fold is None else f"{axes.data}@{axes.fold}"
+    given = {"data": data, "method": axes.method, "prior": axes.prior, "rate": axes.rate, "seed": axes.seed}
+    config = resolve([*layers, (where, {})], given).resolved()
+    if axes.method != "dense" and config.budget is None:
+        raise ConfigError(
+            f"{where} {axes.method} needs a rate (or weights, bytes or macs as a setting), found none"
+        )
+    if axes.method == "pmp":
+        axes = dataclasses.replace(axes, prior=config.prior)
+    teachers = () if grid.teachers is None else _teachers(place, plain, where)
+    if teachers:
+        config = dataclasses.replace(config, distill=dataclasses.replace(config.distill, teachers=teachers))
+    return PlannedRun(f"{axes.slug(bool(teachers))}-{digest(config)}", axes, config, teachers)
+
+
+def _teachers(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, ...]:
+    asked, axes = place.grid.teachers, place.axes
+    assert asked is not None
+    seeds = (axes.seed,) if asked.seeds == "same" else None if asked.seeds == "all" else asked.seeds
+    found = {
+        run.axes.seed: run.id
+        for run in plain
+        if (run.axes.data, run.axes.fold, run.axes.method, run.axes.variant)
+        == (axes.data, axes.fold, "dense", asked.variant)
+        and (seeds is None or run.axes.seed in seeds)
+    }
+    missing = [str(seed) for seed in seeds or () if seed not in found]
+    if missing or not found:
+        raise ConfigError(
+            f"{where} teachers: the study has no dense run of {axes.data} (variant {asked.variant}) "
+            f"with seed {' or '.join(missing) or 'of any kind'}; add a [[grid]] of them, without teachers of its own"
+        )
+    return tuple(found[seed] for seed in sorted(found))
+
+
+def _distinct(runs: list[PlannedRun], source: str) -> tuple[list[PlannedRun], list[str]]:
+    kept: dict[str, PlannedRun] = {}
+    named: dict[str, PlannedRun] = {}
+    remarks: dict[str, None] = {}
+    for run in runs:
+        key, slug = digest(run.config), run.axes.slug(bool(run.teachers))
+        if key in kept:
+            first = kept[key].axes
+            if first.variant != run.axes.variant:
+                remarks[
+                    f"variant {run.axes.variant} is the same run as variant {first.variant}, and is run once"
+                ] = None
+            continue
+        if slug in named:
+            raise ConfigError(
+                f"{source}: two different runs are both called {slug}; give one of them a variant of its own"
+            )
+        kept[key] = named[slug] = run
+    return list(kept.values()), list(remarks)
+
+
+def _chosen(runs: list[PlannedRun], only: Sequence[str]) -> list[PlannedRun]:
+    wanted: dict[str, tuple[Any, ...]] = {}
+    kinds: dict[str, Any] = {
+        "data": str,
+        "method": str,
+        "variant": str,
+        "prior": str,
+        "rate": float,
+        "seed": int,
+    }
+    for text in only:
+        name, equals, values = text.partition("=")
+        if not equals or name not in kinds:
+            raise ConfigError(
+                f"--only needs AXIS=VALUE[,VALUE…] with an axis of {', '.join(kinds)}, found {text!r}"
+            )
+        try:
+            wanted[name] = tuple(kinds[name](value) for value in values.split(","))
+        except ValueError:
+            raise ConfigError(f"--only {name} must be numbers, found {values!r}") from None
+    chosen = {run.id for run in runs if _matches(run.axes, wanted)}
+    if not chosen:
+        raise ConfigError(f"no run of the plan is left by --only {' --only '.join(only)}")
+    needed = chosen | {teacher for run in runs if run.id in chosen for teacher in run.teachers}
+    return [run for run in runs if run.id in needed]
+
+
+def _matches(axes: Axes, wanted: Mapping[str, tuple[Any, ...]]) -> bool:
+    return all(getattr(axes, name) in values for name, values in wanted.items() if values)
+
+
+def _fields(exclusion: Any) -> dict[str, tuple[Any, ...]]:
+    return {field.name: getattr(exclusion, field.name) for field in dataclasses.fields(exclusion)}
+
+
+def _rivals() -> tuple[str, ...]:
+    from bandstop.peers import NAMES
+
+    return tuple(NAMES)
