@@ -75,7 +75,7 @@ def test_help_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit) as stopped:
             main([verb, "--help"])
         assert stopped.value.code == 0
-        assert "examples" in capsys.readouterr().out, verb
+        assert "Examples:\n" in capsys.readouterr().out, verb
 
 
 BAD = {

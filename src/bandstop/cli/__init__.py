@@ -19,6 +19,8 @@ VERBS = {
     "report": "make a run's page of pictures",
     "describe": "say what was understood of a data set",
     "convert": "write a data set as one sequence archive",
+    "study": "carry out a plan of many runs, on this machine or a Ray cluster",
+    "table": "turn a study into tables and curves",
     "export": "compile a finished run to C, WebAssembly, ONNX or bytes",
     "bench": "measure size and speed of a run's exports",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ def parse(kind: type[T], verb: str, arguments: Sequence[str], default: T | None 
     parsed: T = tyro.cli(
         kind,
         prog=f"bandstop {verb}",
+        description=inspect.cleandoc(kind.__doc__ or ""),
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.HelptextFromCommentsOff),
         default=tyro.MISSING_NONPROP if default is None else default,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -139,7 +139,7 @@ class DistillConfig:
 class RunConfig:
     """A whole run, resolved."""
 
-    data: tyro.conf.Positional[str] = "hands"
+    data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")] = "hands"
     """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive .npz."""
     method: str = "pmp"
     """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, … (docs/rivals.md)."""
@@ -208,7 +208,10 @@ class RunConfig:
         dropout, hold = (0.3, 0.0) if self.dense or self.method == "small-dense" else (0.0, 0.5)
         dropout = dropout if self.net.dropout is None else self.net.dropout
         hold = hold if self.optim.hold is None else self.optim.hold
-        net, optim = dataclasses.replace(self.net, dropout=dropout), dataclasses.replace(self.optim, hold=hold)
+        net, optim = (
+            dataclasses.replace(self.net, dropout=dropout),
+            dataclasses.replace(self.optim, hold=hold),
+        )
         return dataclasses.replace(self, net=net, optim=optim)
 
     def to_json(self) -> str:

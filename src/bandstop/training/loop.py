@@ -96,7 +96,9 @@ class Trainer:
             factor = self.rule.value
         elif self.config.optim.rule == "cosine":
             done = (epoch + 1 / self.batches) / self.config.epochs
-            factor = cosine(self._lr_progress(done), self.config.optim.warmup, 0.005, self.config.optim.hold or 0.0)
+            factor = cosine(
+                self._lr_progress(done), self.config.optim.warmup, 0.005, self.config.optim.hold or 0.0
+            )
         else:
             factor = 1.0
         for group in self.optimiser.param_groups:

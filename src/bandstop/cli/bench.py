@@ -1,0 +1,66 @@
+"""`bandstop bench`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from bandstop.cli.parse import parse
+from bandstop.deploy.bench import Row, bench_model, table
+from bandstop.deploy.from_run import model_of_run, samples_of_run
+from bandstop.deploy.verify import signals_of
+from bandstop.files import atomic_write, write_text
+
+__all__ = ["Bench", "main"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure size, memory, latency and instructions of every export of a run beside the runtimes that are installed.
+
+    Examples:
+      bandstop bench runs/hands98
+      bandstop bench runs/hands98 --seconds 5
+    """
+
+    run: tyro.conf.Positional[Path]
+    """Run folder, or its model.safetensors."""
+    data: str | None = None
+    """Data to run on, named as for `bandstop train` (the run's own by default)."""
+    seconds: float = 1.0
+    """Time for each runtime."""
+    out: Path | None = None
+    """Folder for bench.json and bench.png (RUN/export by default)."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print the table, write it and a picture."""
+    asked = parse(Bench, "bench", arguments)
+    model = model_of_run(asked.run)
+    samples = samples_of_run(asked.run, data=asked.data, most=64)
+    rows = bench_model(model, signals_of(model, samples.sequences), seconds=asked.seconds)
+    folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
+    write_text(folder / "bench.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n")
+    _draw(rows, folder / "bench.png")
+    print(table(rows))
+    return 0
+
+
+def _draw(rows: list[Row], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    timed = [(row.path, row.microseconds) for row in rows if row.microseconds is not None][::-1]
+    figure = Figure(figsize=(7, 0.45 * len(timed) + 1), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh([name for name, _ in timed], [value for _, value in timed], color="#3b6ea5")
+    axes.bar_label(bars, fmt="%.3g µs", padding=3)
+    axes.set_xscale("log")
+    axes.margins(x=0.15)
+    axes.set_xlabel("one inference, one thread (µs, median, logarithmic)")
+    axes.spines[["top", "right"]].set_visible(False)
+    with atomic_write(path) as part:
+        figure.savefig(part, dpi=150, format="png")
