@@ -2,30 +2,34 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint setup clean
+.PHONY: demo test lint clean
 
-setup: $(STAMP)
-
-$(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install --quiet -c constraints.txt hatchling editables
-	$(BIN)/python -m pip install --quiet --no-build-isolation -c constraints.txt -e ".[dev]"
-	touch $(STAMP)
-
-demo: setup
+demo: $(VENV)/.app
 	$(BIN)/bandstop demo --out demo
-
-lint: setup
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 
 test: lint
 	tools/install-debian.sh
 	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.base: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) torch==2.13.0 hatchling editables
+	touch $@
+
+$(VENV)/.app: $(VENV)/.base pyproject.toml
+	$(PIP) --no-build-isolation -e ".[app,fast]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base pyproject.toml
+	$(PIP) --no-build-isolation -e ".[dev]"
+	touch $@
 
 clean:
 	rm -rf build dist demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

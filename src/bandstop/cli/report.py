@@ -9,6 +9,7 @@ from pathlib import Path
 import tyro
 
 from bandstop.cli.parse import parse
+from bandstop.report.figure import write_figure
 from bandstop.report.page import write_report
 
 __all__ = ["Report", "main"]
@@ -21,16 +22,20 @@ class Report:
     Examples:
       bandstop report runs/hands98
       bandstop report runs/hands98 --compare runs/dense
+      bandstop report runs/hands98 --figure hands98.png
     """
 
     run: tyro.conf.Positional[Path]
     """Run folder."""
     compare: tuple[Path, ...] = ()
     """Other runs to show beside it."""
+    figure: Path | None = None
+    """Write a single picture (.png or .svg) there instead of the page."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page and say where."""
     asked = parse(Report, "report", arguments)
-    print(write_report(asked.run, compare=asked.compare))
+    made = write_figure(asked.run, asked.figure) if asked.figure else write_report(asked.run, compare=asked.compare)
+    print(made)
     return 0
