@@ -14,7 +14,6 @@ from torch import nn
 from bandstop.deploy.c_source import c_files
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.native import Native
-from bandstop.deploy.schedule import lower_for_speed
 from bandstop.deploy.toolchain import STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
@@ -47,16 +46,24 @@ def test_every_way_of_writing_is_used_and_right():
 
     from bandstop.deploy.c_source import assemble
     from bandstop.deploy.c_speed import emit_speed
-    from bandstop.deploy.cost import rows_possible
+    from bandstop.deploy.cost import rows_possible, turned_possible
+    from bandstop.deploy.lower import lower
+    from bandstop.deploy.schedule import schedule as plan
 
     model = make_model(0.93)
-    schedule = lower_for_speed(model.net, model.example)
+    program = lower(model.net, model.example, pitch=24)
+    schedule, met = plan(program), set()
     inputs = torch.randn(4, 21, 96).numpy()
     wanted = reference_scores(model, inputs)
-    for kind in ("rows", "dense rows", "blocks", "scan"):
+    for kind in ("rows", "dense rows", "blocks", "turned", "scan"):
         steps = []
         for step in schedule.steps:
-            possible = "rows" not in kind or rows_possible(step.operation, schedule.program.sizes)
+            possible = kind in ("blocks", "scan") or (
+                turned_possible(step.operation, schedule.program.sizes)
+                if kind == "turned"
+                else rows_possible(step.operation, schedule.program.sizes)
+            )
+            met.add(kind if possible else "scan")
             everything = np.ones_like(step.live)
             steps.append(replace(step, kind=kind if possible else "scan", live=everything))
         forced = replace(schedule, steps=tuple(steps))
@@ -72,6 +79,7 @@ def test_every_way_of_writing_is_used_and_right():
             open_ended=False,
         )
         assert np.abs(Native(files, flags=("-O1",)).network(inputs) - wanted).max() < 2e-6
+    assert met == {"rows", "dense rows", "blocks", "turned", "scan"}
 
 
 @pytest.mark.parametrize("layers", [1, 2])

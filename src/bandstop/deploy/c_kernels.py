@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bandstop.deploy.c_turned import TURN, turned_kernel
+
 __all__ = ["PLAIN", "SMOOTH", "kernel_text"]
 
 PLAIN = """HELPER float act_relu(float v) { return v > 0.0f ? v : 0.0f; }
@@ -214,13 +216,17 @@ def _block(n: int) -> str:
 
 def kernel_text(used: set[str]) -> str:
     """C of the kernels ``used`` and of what they need; ``smooth`` asks for the functions that need an exponential."""
+    turned = {name: int(name.split("x")[1]) for name in used if name.startswith("turned")}
     makers = {"rows": _rows, "dense_rows": _dense_rows, "block": _block}
-    numbered = sorted(name for name in used if name[-1].isdigit())
+    numbered = sorted(name for name in used if name[-1].isdigit() and name not in turned)
     parts = [PLAIN]
-    if numbered or used & {"scan", "smooth", "vectors"}:
+    if numbered or turned or used & {"scan", "smooth", "vectors"}:
         parts += [SMOOTH, PICK]
-    if numbered or "vectors" in used:
+    if numbered or turned or "vectors" in used:
         parts.append(VECTORS)
+    if turned:
+        parts.append(TURN)
+    parts += [turned_kernel(int(name[6]), pitch) for name, pitch in sorted(turned.items())]
     parts += [makers[name.rstrip("0123456789")](int(name[-1])) for name in numbered]
     parts += [text for name, text in {"scan": SCAN, "add_term": ADD_TERM}.items() if name in used]
     return "\n".join(parts)

@@ -7,6 +7,7 @@ import numpy as np
 from bandstop.deploy.c_kernels import kernel_text
 from bandstop.deploy.c_lstm import cell_update
 from bandstop.deploy.c_text import Tables, c_float, index_type
+from bandstop.deploy.c_turned import turned_call
 from bandstop.deploy.cost import LANES, row_blocks, vectors
 from bandstop.deploy.program import Affine, Floats, Recurrent, Term, activate
 from bandstop.deploy.schedule import Schedule, Step
@@ -57,6 +58,8 @@ class SpeedCode:
             return self._rows(operation)
         if step.kind == "dense rows":
             return self._dense_rows(operation)
+        if step.kind == "turned":
+            return [turned_call(operation, self.places, self.tables, self.kernels)]
         if step.kind == "blocks":
             return self._blocks(operation, step.live)
         return self._scan(operation)

@@ -22,6 +22,8 @@ __all__ = [
     "row_cost",
     "rows_possible",
     "scan_cost",
+    "turned_cost",
+    "turned_possible",
 ]
 
 LANES = 8
@@ -51,6 +53,8 @@ class Machine:
     """Eight multiply-accumulates of a dense block."""
     block_start: float = 8.0
     """Starting a dense block."""
+    turn: float = 7.0
+    """Transposing eight by eight values."""
     dense_row: float = 0.17
     """Eight multiply-accumulates with shared weights, four dense rows at a time."""
 
@@ -112,6 +116,26 @@ def block_cost(term: Term, machine: Machine = MACHINE) -> float:
             + machine.block_start
         )
     return total
+
+
+def turned_possible(operation: Affine, sizes: dict[str, int]) -> bool:
+    """Whether the operation mixes joints alike in all channels, whole vectors of both, and nothing else."""
+    if len(operation.terms) != 1 or operation.activation != "none" or operation.bias.any():
+        return False
+    term = operation.terms[0]
+    pitch, block = term.dst_step, term.dst_step * term.width
+    if pitch != term.src_step or pitch % LANES or term.width % LANES or term.width > 6 * LANES or pitch > 255:
+        return False
+    inside = (term.rows % block < pitch).all() and (term.columns < pitch).all()
+    return bool(inside and sizes[term.src] >= block and sizes[operation.dst] % block == 0)
+
+
+def turned_cost(term: Term, machine: Machine = MACHINE) -> float:
+    """Turning the source and every block's results, and one vector product a link."""
+    blocks = len(np.unique(term.rows // (term.dst_step * term.width)))
+    turns = (term.dst_step // LANES) * (term.width // LANES) * (blocks + 1)
+    starts = blocks * term.dst_step * machine.row_start
+    return turns * machine.turn + len(term) * vectors(term.width) * machine.row + starts
 
 
 def scan_cost(operation: Affine, machine: Machine = MACHINE) -> float:

@@ -9,7 +9,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from bandstop.deploy.cost import LANES, block_cost, dense_row_cost, row_cost, rows_possible, scan_cost
+from bandstop.deploy.cost import (
+    LANES,
+    block_cost,
+    dense_row_cost,
+    row_cost,
+    rows_possible,
+    scan_cost,
+    turned_cost,
+    turned_possible,
+)
 from bandstop.deploy.head_orders import cheapest_orders
 from bandstop.deploy.lower import lower
 from bandstop.deploy.lower_gcn import Order
@@ -20,7 +29,7 @@ from bandstop.nets.gcn import GCN
 
 __all__ = ["Kind", "Schedule", "Step", "lower_for_speed", "schedule"]
 
-Kind = Literal["straight", "rows", "dense rows", "blocks", "scan"]
+Kind = Literal["straight", "rows", "dense rows", "blocks", "turned", "scan"]
 UNROLLED_STEP_LIMIT = 1500
 
 
@@ -102,6 +111,8 @@ def _affine(operation: Affine, wanted: Mask, facts: Facts) -> Step:
         if rows_possible(operation, facts.sizes):
             options.append((row_cost(term), "rows", ()))
             options.append((dense_row_cost(term), "dense rows", ()))
+        if turned_possible(operation, facts.sizes):
+            options.append((turned_cost(term), "turned", ()))
     cost, kind, chosen = min(options, key=lambda option: option[0])
     return Step(operation, kind, wanted, chosen, cost)
 

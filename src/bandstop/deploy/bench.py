@@ -1,0 +1,155 @@
+"""Every way to run a finished network on this machine, side by side: size, memory, latency, instructions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+
+from bandstop.deploy.bare_metal import CORTEX_M4, chip_footprint
+from bandstop.deploy.bytes_file import to_bytes
+from bandstop.deploy.c_source import CFiles
+from bandstop.deploy.export import ExportOptions, make_c
+from bandstop.deploy.instructions import count_instructions
+from bandstop.deploy.model import DeployModel
+from bandstop.deploy.onnx_file import onnx_runner, to_onnx
+from bandstop.deploy.timing import time_c
+from bandstop.deploy.verify import Floats
+from bandstop.deploy.wasm import WasmNetwork, to_wasm
+from bandstop.errors import BandstopError
+
+__all__ = ["Row", "bench_model", "median_microseconds", "table"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to run the network; None where a figure does not apply or a tool is missing."""
+
+    path: str
+    microseconds: float | None = None
+    instructions: int | None = None
+    file_bytes: int | None = None
+    flash_bytes: int | None = None
+    ram_bytes: int | None = None
+    note: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def median_microseconds(run: Callable[[Floats], object], inputs: Floats, *, seconds: float = 1.0) -> float:
+    """Median time of ``run`` on one input at a time."""
+    for row in inputs[:20]:
+        run(row[None])
+    spent, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for row in inputs:
+            one = row[None]
+            start = time.perf_counter_ns()
+            run(one)
+            spent.append(time.perf_counter_ns() - start)
+    return float(np.median(spent)) / 1000
+
+
+def bench_model(model: DeployModel, inputs: Floats, *, seconds: float = 1.0) -> list[Row]:
+    """Measure every export and every runtime that is installed here; one thread."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        makers: list[Callable[[], Row]] = [
+            lambda: _c_row("C for speed", model, inputs, ExportOptions()),
+            lambda: _c_row("C for size", model, inputs, ExportOptions(aim="size")),
+            lambda: _c_row("C int8", model, inputs, ExportOptions(aim="size", number="int8")),
+            lambda: _c_row("C int16", model, inputs, ExportOptions(aim="size", number="int16")),
+            lambda: _wasm_row(model, inputs, seconds),
+            lambda: Row("bytes", file_bytes=len(to_bytes(model))),
+            lambda: _onnx_row(model, inputs, seconds),
+            lambda: _torch_row(model, inputs, seconds),
+        ]
+        names = (
+            "C for speed",
+            "C for size",
+            "C int8",
+            "C int16",
+            "WebAssembly",
+            "bytes",
+            "ONNX Runtime",
+            "PyTorch",
+        )
+        return [_attempt(name, maker) for name, maker in zip(names, makers, strict=True)]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _attempt(name: str, maker: Callable[[], Row]) -> Row:
+    try:
+        return maker()
+    except BandstopError as problem:
+        return Row(name, note=str(problem))
+
+
+def _c_row(name: str, model: DeployModel, inputs: Floats, options: ExportOptions) -> Row:
+    files = make_c(model, inputs, options)
+    flash, ram = _chip(model, files)
+    return Row(
+        name,
+        time_c(files, inputs).median / 1000,
+        count_instructions(files),
+        len(files.source) + len(files.header),
+        flash,
+        ram,
+    )
+
+
+def _chip(model: DeployModel, files: CFiles) -> tuple[int | None, int | None]:
+    if model.normaliser is None:
+        return None, None
+    taken = chip_footprint(files, CORTEX_M4)
+    return taken.flash, taken.ram
+
+
+def _wasm_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
+    files = make_c(model, inputs, ExportOptions())
+    module = to_wasm(files)
+    network = WasmNetwork(module, files).network
+    return Row(
+        "WebAssembly",
+        median_microseconds(network, inputs, seconds=seconds),
+        file_bytes=len(module),
+        note="calls from Python included",
+    )
+
+
+def _onnx_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
+    data = to_onnx(model, batch=1)
+    return Row(
+        "ONNX Runtime", median_microseconds(onnx_runner(data), inputs, seconds=seconds), file_bytes=len(data)
+    )
+
+
+def _torch_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
+    net = model.net.eval()
+
+    def run(row: Floats) -> object:
+        return net(torch.from_numpy(row))
+
+    with torch.inference_mode():
+        size = sum(v.numel() * v.element_size() for v in net.state_dict().values())
+        return Row("PyTorch", median_microseconds(run, inputs, seconds=seconds), file_bytes=size)
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as a Markdown table."""
+    head = "| path | µs | instructions | file, bytes | flash on Cortex-M4 | RAM on Cortex-M4 |"
+    lines = [head, "|---|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        time_text = "" if row.microseconds is None else f"{row.microseconds:.3g}"
+        numbers = (row.instructions, row.file_bytes, row.flash_bytes, row.ram_bytes)
+        cells = [row.path, time_text, *("" if n is None else f"{n:,}" for n in numbers)]
+        lines.append(
+            f"| {' | '.join(cells)} |" + (f" {row.note}" if row.note and row.microseconds is None else "")
+        )
+    return "\n".join(lines)
