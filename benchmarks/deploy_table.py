@@ -10,7 +10,17 @@ START, END = "<!-- deploy table: made by benchmarks/deploy.py --table -->", "<!-
 def table_text(results: dict) -> str:
     """Latencies in microseconds; then how many times faster than ONNX Runtime and than the best rival."""
     rivals = list(dict.fromkeys(name for run in results["runs"].values() for name in run["rivals"]))
-    head = ["network", "kept", "bandstop C", *rivals, "÷ ONNX Runtime", "÷ best rival", "flash f32 / int8", "RAM", "bytes file"]
+    head = [
+        "network",
+        "kept",
+        "bandstop C",
+        *rivals,
+        "÷ ONNX Runtime",
+        "÷ best rival",
+        "flash f32 / int8",
+        "RAM",
+        "bytes file",
+    ]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for key, run in results["runs"].items():
         ours = run["ours"]
@@ -21,7 +31,11 @@ def table_text(results: dict) -> str:
         cells = [key, f"{run['kept']:,}", f"**{ours['microseconds']:.3g}**"]
         cells += [f"{times[name]:.3g}" if times.get(name) else "–" for name in rivals]
         cells += [f"{t / ours['microseconds']:.0f}×" if t else "–" for t in (runtime, best)]
-        cells += [f"{ours['flash_float32']:,} / {ours['flash_int8']:,}", f"{ours['ram_float32']:,}", f"{ours['bytes_file']:,}"]
+        cells += [
+            f"{ours['flash_float32']:,} / {ours['flash_int8']:,}",
+            f"{ours['ram_float32']:,}",
+            f"{ours['bytes_file']:,}",
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

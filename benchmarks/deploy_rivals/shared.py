@@ -42,7 +42,7 @@ def torch_net():
                 self.register_buffer(name, value)
 
         def forward(self, x):
-            heads, joints, _ = self.adjacency.shape
+            joints = self.adjacency.shape[1]
             nodes = torch.relu(x @ self.encoder.T + self.encoder_offset)
             mixed = self.adjacency.unsqueeze(0) @ nodes.unsqueeze(1)
             if self.graph_offset.shape[0] == self.filters.shape[2]:

@@ -159,8 +159,8 @@ def chip_image(files: CFiles, chip: Chip, *, host: bool, optimise: str = "-Oz") 
             "-fno-asynchronous-unwind-tables",
             "-fno-sanitize=all",
         ]
-        link = ["-Wl,--gc-sections", "-T", folder / "chip.ld", "-o", folder / "image.elf"]
-        sources = [folder / name for name in texts if name.endswith(".c")]
+        link: list[str | Path] = ["-Wl,--gc-sections", "-T", folder / "chip.ld", "-o", folder / "image.elf"]
+        sources: list[str | Path] = [folder / name for name in texts if name.endswith(".c")]
         compile_c(zig_compiler(), [*flags, *sources, *link], what=f"building for {chip.name}")
         return (folder / "image.elf").read_bytes()
 

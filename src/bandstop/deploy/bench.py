@@ -149,7 +149,5 @@ def table(rows: list[Row]) -> str:
         time_text = "" if row.microseconds is None else f"{row.microseconds:.3g}"
         numbers = (row.instructions, row.file_bytes, row.flash_bytes, row.ram_bytes)
         cells = [row.path, time_text, *("" if n is None else f"{n:,}" for n in numbers)]
-        lines.append(
-            f"| {' | '.join(cells)} |" + (f" {row.note}" if row.note and row.microseconds is None else "")
-        )
+        lines.append(f"| {' | '.join(cells)} |" + (f" {row.note}" if row.note else ""))
     return "\n".join(lines)
