@@ -95,6 +95,10 @@ class Budget:
                 f"{self.describe()} of a network with {prunable + fixed:,} weights{never} leaves {max(kept, 0)} connections, "
                 f"but {smallest} are needed to leave no layer empty; the smallest possible is {least}"
             )
+        if self.kind == "weights" and kept > prunable:
+            raise BudgetError(
+                f"{self.describe()} is more than the network has; the largest possible is {prunable + fixed:,}"
+            )
         return min(kept, prunable)
 
     def describe(self) -> str:
@@ -112,10 +116,10 @@ class Budget:
     def fit_macs(
         self, counts: Mapping[str, int], uses: Mapping[str, int], sizes: Mapping[str, int], smallest: int = 1
     ) -> dict[str, int]:
-        """Trim or fill per-layer ``counts`` so that ``Σ count·uses`` is the largest number not above the asked MACs.
+        """Trim or fill per-layer ``counts`` so that ``Σ count·uses`` comes as near to the asked MACs as it can from below.
 
-        ``uses``: multiply-accumulates that one connection of a layer costs an inference. Filling starts with the cheapest
-        layer, so where one costs a single MAC the budget is met exactly.
+        ``uses``: multiply-accumulates that one connection of a layer costs an inference. What is left goes to the dearest layer that
+        it pays for, then to the next: the budget is met exactly where some layer with room costs a single MAC a connection.
         """
         fitted, limit = dict(counts), int(self.amount)
         least = sum(min(smallest, sizes[n]) * uses[n] for n in fitted)

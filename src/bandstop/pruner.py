@@ -56,7 +56,9 @@ class Pruner:
         self.model, self.steps, self.example = model, steps, example
         self.recipe = recipe or Recipe.default()
         self.budget = budget if isinstance(budget, Budget) else Budget.rate(budget)
-        if self.recipe.live and example is None:
+        wanted = self.recipe.live
+        self.live = example is not None and self.recipe.freeze < 1 if wanted is None else wanted
+        if self.live and example is None:
             raise ConfigError(
                 "only live connections can be kept with an example input to trace: give example=…"
             )
@@ -69,6 +71,9 @@ class Pruner:
         self.taken, self.frozen = 0, False
         self._counts: dict[str, int] = {}
         self._lamp = self._lamp_order()
+        self._shared(1.0)  # refuses what cannot be shared out before anything is touched
+        if self.live:
+            trace(model, example, {layer.name: layer.latent for layer in self.layers})
         bands = [self._band(layer) for layer in self.layers]
         for layer, (band, latent) in zip(self.layers, bands, strict=True):
             layer.attach(band, latent)
@@ -80,7 +85,9 @@ class Pruner:
         spread = weight.square().mean().sqrt()
         if not bool(torch.isfinite(spread)):
             raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
-        gain = (spread / self.recipe.prior.std).clamp(min=1e-12)
+        if float(spread) == 0:  # a layer that starts at zero takes the scale of its fan-in
+            spread = torch.full_like(spread, (weight.shape[0] / weight.numel()) ** 0.5)
+        gain = spread / self.recipe.prior.std
         rank = self.recipe.start == "rank"
         latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
         return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.learn_gain), latent
@@ -105,7 +112,7 @@ class Pruner:
         decayed = [p for p in rest if p.ndim >= 2]
         plain = [p for p in rest if p.ndim < 2]
         groups = [
-            {"params": latents, "lr": latent_lr or 10 * lr, "weight_decay": 0.0},
+            {"params": latents, "lr": 10 * lr if latent_lr is None else latent_lr, "weight_decay": 0.0},
             {"params": plain, "lr": lr, "weight_decay": 0.0},
             {"params": decayed, "lr": lr, "weight_decay": weight_decay},
         ]
@@ -173,6 +180,8 @@ class Pruner:
             layer.band.threshold.copy_(
                 cut if from_prior else cut_value(layer.latent, self._counts[layer.name])
             )
+            if from_prior:  # the prior's quantile only aims at the budget: say what really passes
+                self._counts[layer.name] = int((layer.latent.abs() > cut).sum())
 
     def _shared(self, share: float) -> dict[str, int]:
         return self.target.counts(share, self._allocate)
@@ -196,16 +205,32 @@ class Pruner:
     def selection(self) -> dict[str, Tensor]:
         """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
         counts = self._shared(1.0)
-        if not self.recipe.live:
+        if not self.live:
             return {layer.name: select(layer.latent.abs(), counts[layer.name]) for layer in self.layers}
         scores = {layer.name: relative_ranks(layer.latent, counts[layer.name]) for layer in self.layers}
         total = sum(counts.values())
+        if self.budget.kind == "macs":
+            return self._live_within_macs(scores, total)
         found = live_selection(scores, total, self.model, self.example)
         return found.masks if found.exact else topped_up(found.masks, scores, total)
+
+    def _live_within_macs(self, scores: dict[str, Tensor], most: int) -> dict[str, Tensor]:
+        """The largest live selection found whose connections cost no more than the asked MACs."""
+        low, best = 1, live_selection(scores, most, self.model, self.example).masks
+        high = most if self.target.macs(best) > self.budget.amount else 0
+        while low < high:
+            middle = (low + high) // 2
+            masks = live_selection(scores, middle, self.model, self.example).masks
+            if self.target.macs(masks) <= self.budget.amount:
+                low, best = middle + 1, masks
+            else:
+                high = middle
+        return best
 
     @torch.no_grad()
     def freeze(self) -> None:
         """Fix the final mask now; from here on the kept weights train freely."""
+        self._update()
         keep = self.selection()
         for layer in self.layers:
             layer.freeze(keep[layer.name])
@@ -215,6 +240,10 @@ class Pruner:
     @torch.no_grad()
     def finalize(self) -> nn.Module:
         """Give the plain model back: exactly the asked connections, exact zeros elsewhere, no trace of the pruner."""
+        if any(layer.band is None for layer in self.layers):
+            raise ConfigError(
+                "the pruner is finalized already: its model is plain, attach a new pruner to go on"
+            )
         if not self.frozen:
             self.freeze()
         for layer in self.layers:

@@ -44,11 +44,12 @@ class Recipe:
     """Layer gains g are trained, or stay as set from the given weights."""
     freeze: float = 0.8
     """Progress at which the mask is fixed; 1 for never."""
-    live: bool = False
-    """Spend the budget on live connections only (needs an example input)."""
+    live: bool | None = None
+    """Spend the budget on live connections only; unless given, when the pruner has an example input to trace. Where branches run side
+    by side this may leave one of them without connections."""
     floor: int = 1
     """Fewest connections that any layer keeps; 0 allows empty layers."""
-    every: int = 1
+    every: int = 4
     """Thresholds are renewed every so many steps."""
 
     def __post_init__(self) -> None:
@@ -58,6 +59,10 @@ class Recipe:
             )
         if self.bins < 3:
             raise ConfigError(f"bins must be at least 3, found {self.bins}")
+        if self.live and self.freeze == 1:
+            raise ConfigError(
+                "live connections need a mask that is fixed before the end (freeze < 1): what completes a path starts near zero"
+            )
         if not 0 < self.freeze <= 1:
             raise ConfigError(f"freeze must be in (0, 1], found {self.freeze}")
         if self.every < 1:

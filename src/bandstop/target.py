@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from bandstop.budget import Budget
 
 __all__ = ["Target"]
@@ -36,6 +38,10 @@ class Target:
         """Connections that the budget allows in the end (not known beforehand for a budget in MACs)."""
         smallest = sum(min(self.floor, n) for n in self.sizes.values())
         return self.budget.connections(prunable=self.prunable, unpruned=self.unpruned, smallest=smallest)
+
+    def macs(self, masks: Mapping[str, Tensor]) -> int:
+        """Multiply-accumulates of the connections in ``masks``."""
+        return sum(int(mask.sum()) * self.uses[name] for name, mask in masks.items())
 
     def counts(self, share: float, allocate: Callable[[int], dict[str, int]]) -> dict[str, int]:
         """Connections per layer when ``share`` (0 … 1) of the final pruning applies; ``allocate`` splits a number of them.

@@ -60,6 +60,13 @@ def test_evaluate_prints_what_the_run_found(folder: Path, finished: Path) -> Non
     assert found["weights_kept"] == json.loads((finished / "metrics.json").read_text())["weights_kept"]
 
 
+def test_evaluate_judges_what_training_did_not_see(folder: Path, finished: Path) -> None:
+    found = json.loads(run("evaluate", str(finished), str(folder)).stdout)
+    metrics = json.loads((finished / "metrics.json").read_text())
+    assert found["sequences"] == sum(map(sum, metrics["confusion"])) < 36
+    assert found["accuracy"] == metrics["accuracy"]
+
+
 def test_describe_and_convert(folder: Path, tmp_path: Path) -> None:
     assert "36" in run("describe", str(folder)).stdout
     assert json.loads(run("describe", str(folder), "--json").stdout)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
-from bandstop.errors import BudgetError, ConfigError, ModelError
+from bandstop.errors import BandstopError, BudgetError, ConfigError, ModelError
 from bandstop.gate import Garrote, Hard, Logistic, Soft
 from bandstop.priors import Gaussian, Laplace, Prior, Uniform
 from bandstop.schedules import Constant
@@ -95,7 +95,9 @@ def test_the_network_does_not_change_when_training_ends() -> None:
 
 def test_freezing_does_not_change_the_function_of_an_exact_gate() -> None:
     model = mlp()
-    pruner = Pruner(model, 0.9, steps=100, recipe=Recipe(gate=Soft(), ramp=Constant(1.0), freeze=1.0))
+    pruner = Pruner(
+        model, 0.9, steps=100, recipe=Recipe(gate=Soft(), ramp=Constant(1.0), freeze=1.0, every=1)
+    )
     train(model, pruner, 5)
     model.eval()
     x = torch.randn(9, 12)
@@ -143,7 +145,8 @@ def test_a_budget_in_macs(macs: int) -> None:
 
     torch.manual_seed(0)
     model = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 6, 4))
-    pruner = Pruner(model, Budget.macs(macs), steps=5, example=torch.zeros(1, 3, 8))
+    recipe = Recipe(live=False)
+    pruner = Pruner(model, Budget.macs(macs), steps=5, example=torch.zeros(1, 3, 8), recipe=recipe)
     for _ in range(5):
         pruner.step()
     assert trace(pruner.finalize(), torch.zeros(1, 3, 8)).macs_nominal == macs
@@ -351,7 +354,7 @@ def test_resume_in_mid_schedule(stop: int) -> None:
 def test_the_paper_s_threshold_is_the_prior_s_quantile() -> None:
     model = mlp()
     pruner = Pruner(model, 0.55, steps=10, recipe=Recipe.paper(Gaussian(1.0)))
-    expected = Gaussian(1.0).magnitude_quantile(pruner.rate)
+    expected = Gaussian(1.0).magnitude_quantile(1 - pruner.target.connections() / pruner.target.prunable)
     assert float(pruner.layers[0].band.threshold) == pytest.approx(expected, rel=1e-6)  # type: ignore[union-attr]
 
 
@@ -360,10 +363,65 @@ def test_kl_pulls_the_latents_to_the_prior() -> None:
     model = nn.Sequential(nn.Linear(60, 60))
     pruner = Pruner(model, 0.5, steps=400, recipe=Recipe.paper(Laplace(1.0)))
     optimiser = torch.optim.Adam(pruner.parameter_groups(lr=2e-2))
-    first = float(pruner.divergence())
+    first = pruner.kl() or 0.0
     for _ in range(150):
         optimiser.zero_grad()
         pruner.penalty().backward()
         optimiser.step()
         pruner.step()
-    assert float(pruner.divergence()) < 0.3 * first
+    assert (pruner.kl() or 9.0) < 0.3 * first
+
+
+def test_a_prior_s_threshold_only_aims_at_the_budget_and_the_pruner_says_what_passes() -> None:
+    model = mlp()
+    pruner = Pruner(model, 0.9, steps=100, recipe=Recipe.paper())
+    passing = sum(int((layer.latent.abs() > layer.band.threshold).sum()) for layer in pruner.layers)  # type: ignore[union-attr]
+    assert pruner.kept == passing != 75
+
+
+def test_live_connections_within_a_budget_of_macs() -> None:
+    from bandstop.topology import trace
+
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Conv1d(8, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 4)
+    )
+    example = torch.zeros(1, 3, 8)
+    pruner = Pruner(model, Budget.macs(200), steps=5, example=example, recipe=Recipe(live=True))
+    for _ in range(5):
+        pruner.step()
+    traced = trace(pruner.finalize(), example)
+    assert traced.kept == traced.live
+    assert 150 < traced.macs_nominal <= 200
+
+
+def test_a_layer_that_starts_at_zero_can_learn() -> None:
+    model = mlp()
+    nn.init.zeros_(model[5].weight)
+    pruner = Pruner(model, 0.5, steps=50, recipe=Recipe(learn_gain=False))
+    train(model, pruner, 50)
+    assert float(pruner.finalize()[5].weight.abs().max()) > 0.05  # type: ignore[index]
+
+
+def test_what_is_refused_leaves_the_model_untouched() -> None:
+    model = mlp()
+    bad = [
+        ({"recipe": Recipe(allocation="given", densities=(("nope", 1.0),))}, "nope"),
+        ({"example": torch.zeros(1, 7)}, "example"),
+        ({"recipe": Recipe(live=True)}, "example="),
+    ]
+    for arguments, found in bad:
+        with pytest.raises(BandstopError, match=found):
+            Pruner(model, 0.5, steps=9, **arguments)  # type: ignore[arg-type]
+        assert not any("parametrizations" in name for name in model.state_dict())
+    with pytest.raises(BudgetError, match="largest possible is 752"):
+        Pruner(model, Budget.weights(10**6), steps=9)
+    with pytest.raises(ConfigError, match="freeze"):
+        Recipe(live=True, freeze=1.0)
+
+
+def test_finalizing_twice_is_refused() -> None:
+    pruner = Pruner(mlp(), 0.5, steps=9)
+    pruner.finalize()
+    with pytest.raises(ConfigError, match="finalized already"):
+        pruner.finalize()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bandstop.study.results import read_results
-from bandstop.training.run import read_metrics
+from bandstop.training.folder import read_metrics
 
 PROGRAM = "import sys; from bandstop.cli.study import main; sys.exit(main(sys.argv[1:]))"
 GRID = '[[grid]]\ndata = "tiny"\nmethod = "dense"\nseed = [0, 1, 2]\n'

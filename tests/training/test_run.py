@@ -13,13 +13,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bandstop.errors import ConfigError, DataError, TrainingError
+from bandstop.errors import BandstopError, ConfigError, DataError, TrainingError
 from bandstop.nets import NetConfig
 from bandstop.skeleton.archive import SequenceSet, write_archive
+from bandstop.training.checkpoint import load_checkpoint
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
+from bandstop.training.folder import read_metrics
 from bandstop.training.presets import paper
 from bandstop.training.recogniser import load_recogniser
-from bandstop.training.run import read_metrics, train_run
+from bandstop.training.run import train_run
 
 SMALL = RunConfig(
     epochs=12,
@@ -141,6 +143,74 @@ def test_a_loss_that_is_not_a_number_stops_with_the_last_good_state(
     with pytest.raises(TrainingError, match="not a number in epoch"):
         train_run(config, tmp_path, sequences=tiny, checkpoint_seconds=0)
     assert not (tmp_path / "metrics.json").exists()
+    state = load_checkpoint(tmp_path / "checkpoint.safetensors")
+    assert all(bool(v.isfinite().all()) for v in state["net"].values())
+
+
+def test_weights_that_are_not_numbers_after_the_last_step_are_no_result(
+    tiny: SequenceSet, tmp_path: Path
+) -> None:
+    config = dataclasses.replace(
+        SMALL, epochs=1, optim=OptimConfig(batch=27, lr=1e30, latent_lr=1e30, warmup=0.0)
+    )
+    with pytest.raises(TrainingError, match="not a number"):
+        train_run(config, tmp_path, sequences=tiny)
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+def test_bytes_and_macs_are_not_exceeded(tiny: SequenceSet, tmp_path: Path) -> None:
+    config = dataclasses.replace(SMALL, rate=None, epochs=3)
+    found = train_run(dataclasses.replace(config, bytes=1200), tmp_path / "b", sequences=tiny)
+    assert 1200 - 6 < found["bytes_sparse"] <= 1200
+    found = train_run(dataclasses.replace(config, macs=900), tmp_path / "m", sequences=tiny)
+    assert 700 < found["macs_nominal"] <= 900
+    assert found["weights_kept"] == found["weights_live"]
+
+
+BROKEN = {
+    "not UTF-8": (b"\xff\xfe{}", "config.json"),
+    "wrong type": (b'{"epochs": "3"}', "epochs must be int, found '3'"),
+    "wrong choice": (b'{"optim": {"rule": "nonsense"}}', "rule must be one of"),
+    "another version": (b'{"colour": 1}', "colour"),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), BROKEN.values(), ids=BROKEN)
+def test_a_damaged_config_is_named_on_resume(text: bytes, found: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes(text)
+    with pytest.raises(DataError, match=found):
+        train_run(SMALL, tmp_path, resume=True)
+
+
+def test_resuming_on_other_data_is_refused(tiny: SequenceSet, tmp_path: Path) -> None:
+    class StopError(Exception):
+        pass
+
+    def stop(row: dict[str, object]) -> None:
+        if row["epoch"] == 3:
+            raise StopError
+
+    with pytest.raises(StopError):
+        train_run(SMALL, tmp_path, sequences=tiny, show=stop)
+    (tmp_path / ".config.json.x7").write_text("left by a killed process")
+    other = dataclasses.replace(tiny, joints=tiny.joints + 1)
+    with pytest.raises(DataError, match="data has changed"):
+        train_run(SMALL, tmp_path, sequences=other, resume=True)
+    train_run(SMALL, tmp_path, sequences=tiny, resume=True)
+    assert not list(tmp_path.glob(".config*"))
+
+
+BAD_SETTINGS = [
+    {"optim": {"lr": -1.0}}, {"optim": {"smoothing": 2.0}}, {"optim": {"warmup": -1.0}}, {"prune": {"power": -1.0}},
+    {"prune": {"cool": 0.0}}, {"augment": {"crop": 0.9}}, {"seed": -1}, {"seed": 2**70}, {"validation": 1.0},
+    {"method": "rigl"}, {"method": "dense", "rate": 0.9}, {"rate": 1.5}, {"distill": {"share": 2}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_SETTINGS, ids=str)
+def test_settings_out_of_range_are_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(BandstopError):
+        RunConfig.from_json(json.dumps(bad))
 
 
 def test_distillation_from_a_dense_run(tiny: SequenceSet, tmp_path: Path) -> None:

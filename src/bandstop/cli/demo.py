@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
+from bandstop.files import write_text
 from bandstop.training.config import DistillConfig, RunConfig
 from bandstop.training.progress import Progress
 from bandstop.training.run import train_run
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.report.page import write_report
 
     page = write_report(asked.out / "pruned", compare=[asked.out / "dense"])
-    shutil.copyfile(page, asked.out / "report.html")
+    write_text(asked.out / "report.html", page.read_text(encoding="utf-8"))
     print(run_table(results))
     print(f"pictures: {asked.out / 'report.html'}")
     return 0

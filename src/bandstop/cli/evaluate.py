@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ import tyro
 from bandstop.cli.parse import parse
 from bandstop.errors import DataError
 from bandstop.skeleton.load import load
+from bandstop.skeleton.split import train_and_test
 from bandstop.training.metrics import quality, size
 from bandstop.training.recogniser import load_recogniser
 
@@ -35,7 +36,7 @@ class Evaluate:
     data: tyro.conf.Positional[str]
     """Data, named as for `bandstop train`."""
     split: Literal["test", "train", "all"] = "test"
-    """Which part to judge on (`all` where the data has no split)."""
+    """Which part to judge on; data without a split is split as in training. `all` for recordings that training never saw."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,10 +44,13 @@ def main(arguments: Sequence[str]) -> int:
     asked = parse(Evaluate, "evaluate", arguments)
     recogniser = load_recogniser(asked.run)
     source = load(asked.data).repaired()
-    if asked.split != "all" and (source.split == asked.split).any():
-        source = source.subset(source.split == asked.split)
-    else:
-        asked = replace(asked, split="all")
+    judged = "all"
+    if asked.split != "all":
+        train, test, judged = train_and_test(source)
+        source, judged = (
+            source.subset(train if asked.split == "train" else test),
+            judged.replace("test", asked.split, 1),
+        )
     unknown = sorted(set(source.class_names) - set(recogniser.class_names))
     if unknown:
         raise DataError(
@@ -64,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     sizes.pop("layers")
     print(
         json.dumps(
-            {"data": asked.data, "split": asked.split, "sequences": len(source), **found, **sizes}, indent=1
+            {"data": asked.data, "split": judged, "sequences": len(source), **found, **sizes}, indent=1
         )
     )
     return 0

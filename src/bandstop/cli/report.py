@@ -36,6 +36,10 @@ class Report:
 def main(arguments: Sequence[str]) -> int:
     """Write the page and say where."""
     asked = parse(Report, "report", arguments)
-    made = write_figure(asked.run, asked.figure) if asked.figure else write_report(asked.run, compare=asked.compare)
+    made = (
+        write_figure(asked.run, asked.figure)
+        if asked.figure
+        else write_report(asked.run, compare=asked.compare)
+    )
     print(made)
     return 0

@@ -13,6 +13,7 @@ import tyro
 from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
 from bandstop.training.config import RunConfig
+from bandstop.training.folder import open_folder
 from bandstop.training.presets import paper
 from bandstop.training.progress import Progress
 from bandstop.training.run import train_run
@@ -41,8 +42,8 @@ class Train:
     """Continue an interrupted run with the settings stored in its folder."""
     tensorboard: bool = False
     """Write curves for TensorBoard to OUT/tensorboard."""
-    report: bool = True
-    """Write OUT/report.html at the end."""
+    no_report: bool = False
+    """Leave out the page of pictures, OUT/report.html."""
     quiet: bool = False
     """Show nothing while training."""
     checkpoint_seconds: float = 20.0
@@ -51,21 +52,19 @@ class Train:
 
 def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
-    asked = (
-        parse(Train, "train", arguments, Train(out=Path("run"), config=paper(RunConfig(epochs=2700))))
-        if _paper(arguments)
-        else parse(Train, "train", arguments)
-    )
-    with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:
+    default = Train(out=tyro.MISSING, config=paper(RunConfig(epochs=2700))) if _paper(arguments) else None
+    asked = parse(Train, "train", arguments, default)
+    config = open_folder(asked.config, asked.out, asked.resume)
+    with Progress(asked.out.name, config.epochs, quiet=asked.quiet) as show:
         metrics = train_run(
-            asked.config,
+            config,
             asked.out,
             resume=asked.resume,
             show=show,
             tensorboard=asked.tensorboard,
             checkpoint_seconds=asked.checkpoint_seconds,
         )
-    if asked.report:
+    if not asked.no_report:
         from bandstop.report.page import write_report
 
         write_report(asked.out)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
+from bandstop.errors import ConfigError
+
 __all__ = ["Augmentation", "rotations", "warped_boundaries"]
 
 
@@ -27,6 +29,18 @@ class Augmentation:
     """Standard deviation of joint noise, in units of the joint's RMS."""
     drift: float = 0.0
     """Standard deviation of a constant offset of each joint over the whole sequence, in units of its RMS."""
+
+    def __post_init__(self) -> None:
+        for name, high in (
+            ("crop", 0.45),
+            ("warp", 0.33),
+            ("rotation", 10.0),
+            ("scale", 0.99),
+            ("noise", 1e3),
+            ("drift", 1e3),
+        ):
+            if not 0 <= (found := getattr(self, name)) <= high:
+                raise ConfigError(f"augment.{name} must be between 0 and {high:g}, found {found}")
 
     def boundaries(self, lengths: Tensor, chunks: int, generator: Generator) -> Tensor:
         """Random crop and warp of time."""
@@ -72,7 +86,7 @@ def warped_boundaries(
     """
     batch = len(lengths)
     cut = torch.rand(batch, 2, generator=generator, dtype=torch.float64) * crop
-    bends = (torch.rand(batch, 3, generator=generator, dtype=torch.float64) * 2 - 1) * min(warp, 0.33)
+    bends = (torch.rand(batch, 3, generator=generator, dtype=torch.float64) * 2 - 1) * warp
     grid = torch.linspace(0, 1, chunks + 1, dtype=torch.float64)
     waves = torch.stack([torch.sin(j * math.pi * grid) / (j * math.pi) for j in (1, 2, 3)])
     share = (grid + bends @ waves).clamp(0, 1)

@@ -44,9 +44,11 @@ class ChunkTable:
         frames = np.concatenate(parts)
         self.shape = frames.shape[1:]
         flat = frames.reshape(len(frames), -1)
-        # An exclusive running sum restarted per sequence: integral[start + t] = sum of that sequence's first t frames.
-        integral = np.cumsum(flat, axis=0) - flat
-        integral -= np.repeat(integral[self.starts.numpy()], lengths, axis=0)
+        # integral[start + t] = sum of that sequence's first t frames; each by itself, so that none can blur another.
+        sums = [
+            np.cumsum(part.reshape(len(part), -1), axis=0) - part.reshape(len(part), -1) for part in parts
+        ]
+        integral = np.concatenate(sums)
         self.frames, self.integral = torch.from_numpy(flat).to(dtype), torch.from_numpy(integral).to(dtype)
 
     def __len__(self) -> int:

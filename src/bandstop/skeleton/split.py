@@ -44,6 +44,8 @@ def train_and_test(s: SequenceSet, *, validation: float = 0.0, seed: int = 0) ->
     """
     train, test = s.split == "train", s.split == "test"
     named = bool((s.subjects != "").all()) and len(np.unique(s.subjects)) >= 3
+    if not train.any() and test.any():
+        train = ~test
     if not train.any():
         test = hold_out(s.labels, s.subjects, 0.3, seed=0, by_subject=named)
         train = ~test

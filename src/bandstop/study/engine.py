@@ -13,7 +13,7 @@ from bandstop.study.execute import Outcome, Task
 from bandstop.study.folder import StudyFolder
 from bandstop.study.results import Results
 from bandstop.study.runs import PlannedRun
-from bandstop.training.run import LOG
+from bandstop.training.folder import LOG
 
 __all__ = ["Executor", "Standing", "Study"]
 

@@ -15,7 +15,8 @@ from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.study.folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
-from bandstop.training.run import CHECKPOINT, CONFIG, train_run
+from bandstop.training.folder import CHECKPOINT, CONFIG
+from bandstop.training.run import train_run
 
 __all__ = ["Outcome", "Task", "execute"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.files import write_text
-from bandstop.training.run import METRICS
+from bandstop.training.folder import METRICS
 
 __all__ = ["StudyFolder", "lease", "note"]
 

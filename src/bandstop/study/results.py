@@ -13,7 +13,7 @@ from bandstop.errors import DataError, MissingExtra
 from bandstop.files import atomic_write, write_text
 from bandstop.study.folder import StudyFolder
 from bandstop.study.runs import PlannedRun
-from bandstop.training.run import read_metrics
+from bandstop.training.folder import read_metrics
 
 __all__ = ["Results", "Row", "read_results"]
 

@@ -12,7 +12,7 @@ from bandstop.errors import BandstopError, DataError
 from bandstop.study.folder import StudyFolder, note
 from bandstop.study.runs import PlannedRun, digest
 from bandstop.training.config import RunConfig
-from bandstop.training.run import CONFIG
+from bandstop.training.folder import CONFIG
 
 __all__ = ["check_sources", "take_over"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
+from bandstop import peers
 from bandstop.budget import Budget
 from bandstop.errors import ConfigError
 from bandstop.gate import Gate, gate
@@ -18,6 +19,7 @@ from bandstop.recipe import Recipe
 from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.lr import Rule
+from bandstop.training.typed_json import build, in_range
 
 __all__ = ["DistillConfig", "OptimConfig", "PruneConfig", "RunConfig"]
 
@@ -64,6 +66,12 @@ class PruneConfig:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = 4
     """Renew thresholds every so many steps."""
+
+    def __post_init__(self) -> None:
+        in_range(
+            self, "prune", leak=(0, 1), power=(0.1, 100), sigma=(1e-9, 1e9), cool=(1e-9, 1e3), ramp=(0, 1)
+        )
+        in_range(self, "prune", kl=(0, 1e9), kl_decay=(0, 100), prior_scale=(1e-6, 1e6))
 
     def make_gate(self) -> Gate:
         """The gate object."""
@@ -122,6 +130,10 @@ class OptimConfig:
     average: float = 0.0
     """Decay of the moving average of weights used once the mask is fixed; 0 for none."""
 
+    def __post_init__(self) -> None:
+        in_range(self, "optim", lr=(0, 1e30), latent_lr=(0, 1e30), weight_decay=(0, 1e3), batch=(2, 10**9))
+        in_range(self, "optim", warmup=(0, 1), hold=(0, 1), smoothing=(0, 1), average=(0, 1))
+
 
 @dataclass(frozen=True)
 class DistillConfig:
@@ -133,6 +145,9 @@ class DistillConfig:
     """Share of the loss that comes from the teachers."""
     temperature: float = 2.0
     """Softening of predictions."""
+
+    def __post_init__(self) -> None:
+        in_range(self, "distill", share=(0, 1), temperature=(1e-3, 1e3))
 
 
 @dataclass(frozen=True)
@@ -151,8 +166,8 @@ class RunConfig:
     """Budget: bytes of the sparse network."""
     macs: int | None = None
     """Budget: multiply-accumulates an inference."""
-    scope: Literal["prunable", "network"] = "prunable"
-    """Whether the budget counts prunable weights only or every parameter of the network."""
+    scope: Literal["prunable", "network"] | None = None
+    """Whether the budget counts prunable weights only or every parameter of the network; unless given, bytes count everything."""
     rival: tuple[tuple[str, float], ...] = ()
     """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
@@ -181,13 +196,17 @@ class RunConfig:
             raise ConfigError(
                 f"one budget at a time: found {' and '.join('--' + k for k in asked)}; give only one of them"
             )
-        for name, low in (("epochs", 1), ("chunks", 2), ("threads", 1)):
-            if getattr(self, name) < low:
-                raise ConfigError(f"{name} must be at least {low}, found {getattr(self, name)}")
-        if not 0 <= self.validation < 1:
-            raise ConfigError(f"validation must be a share in [0, 1), found {self.validation}")
-        if self.optim.batch < 2:
-            raise ConfigError(f"optim.batch must be at least 2, found {self.optim.batch}")
+        in_range(self, "config", epochs=(1, 10**9), chunks=(2, 10**6), threads=(1, 1024), seed=(0, 2**31 - 1))
+        in_range(self, "config", validation=(0, 0.95))
+        if self.method not in ("pmp", "dense", *peers.NAMES):
+            names = ", ".join(peers.NAMES)
+            raise ConfigError(f"method must be one of pmp, dense, {names}; found {self.method!r}")
+        if self.method != "pmp" and bool(asked) == (self.method == "dense"):
+            problem = "keeps every weight" if asked else "needs one"
+            raise ConfigError(
+                f"method {self.method} {problem}: {'leave out' if asked else 'add'} a budget such as --rate 0.98"
+            )
+        _ = self.budget  # refuses amounts that no network can meet
 
     @property
     def budget(self) -> Budget | None:
@@ -195,7 +214,7 @@ class RunConfig:
         for kind in ("rate", "weights", "bytes", "macs"):
             amount = getattr(self, kind)
             if amount is not None:
-                return Budget(kind, amount, self.scope)
+                return Budget(kind, amount, self.scope or ("network" if kind == "bytes" else "prunable"))
         return None
 
     @property
@@ -225,30 +244,4 @@ class RunConfig:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             raise ConfigError(f"config is not valid JSON: {error}") from None
-        built: RunConfig = _build(RunConfig, found, "config")
-        return built
-
-
-def _build(kind: Any, values: Any, where: str) -> Any:
-    if not isinstance(values, dict):
-        raise ConfigError(f"{where} must be an object, found {type(values).__name__}")
-    fields = {f.name: f for f in dataclasses.fields(kind)}
-    if unknown := set(values) - set(fields):
-        raise ConfigError(f"{where} has unknown fields {sorted(unknown)}; it was written by another version")
-    nested = {
-        "net": NetConfig,
-        "prune": PruneConfig,
-        "optim": OptimConfig,
-        "augment": Augmentation,
-        "distill": DistillConfig,
-    }
-    made = {}
-    for name, value in values.items():
-        if name in nested and kind is RunConfig:
-            value = _build(nested[name], value, f"{where}.{name}")
-        made[name] = _tuples(value)
-    return kind(**made)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+        return build(RunConfig, found, "config")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
@@ -34,6 +36,13 @@ class TrainingData:
     def classes(self) -> int:
         """Number of classes."""
         return len(self.source.class_names)
+
+    def fingerprint(self) -> str:
+        """Changes when the data does: a resumed run must see the same."""
+        digest = hashlib.sha256()
+        for part in (self.source.joints, self.source.offsets, self.source.labels, self.source.split):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
     def epoch(self, augmentation: Augmentation, generator: Generator) -> tuple[Tensor, Tensor]:
         """All training sequences once, in random order, each changed anew: signals ``[N, V, S]`` and labels."""

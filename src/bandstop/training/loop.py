@@ -70,10 +70,10 @@ class Trainer:
             loss, penalty, right = self._step(part, truth)
             totals += torch.stack([loss, penalty, right])
         loss, penalty = totals[:2].div(self.batches).tolist()
-        if not math.isfinite(loss):
+        if not (math.isfinite(loss) and all(bool(p.isfinite().all()) for p in self.net.parameters())):
             raise TrainingError(
-                f"the loss is not a number in epoch {self.epoch + 1}; the last good checkpoint is kept: lower the learning "
-                "rate (--optim.lr, --optim.latent-lr) and resume or start again"
+                f"the loss or a weight is not a number in epoch {self.epoch + 1}; the last good checkpoint is kept: start again in "
+                "another folder with a lower learning rate (--optim.lr, --optim.latent-lr)"
             )
         if self.rule is not None:
             self.rule(loss)

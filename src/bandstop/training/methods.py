@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from bandstop import peers
-from bandstop.errors import ConfigError
 from bandstop.nets import NetConfig
 from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
@@ -126,10 +125,6 @@ def make_method(config: RunConfig, net: nn.Module, steps: int, example: Tensor) 
     assert budget is not None
     if config.method == "pmp":
         return Pruner(net, budget, steps=steps, recipe=config.prune.recipe(config.prior), example=example)
-    if config.method not in peers.NAMES:
-        raise ConfigError(
-            f"method must be one of pmp, dense, {', '.join(peers.NAMES)}; found {config.method!r}"
-        )
     settings = dict(config.rival)
     return peers.make(config.method, net, budget, steps=steps, example=example, settings=settings)
 

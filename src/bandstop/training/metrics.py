@@ -71,6 +71,7 @@ def size(net: nn.Module, example: Tensor) -> dict[str, Any]:
         "parameters_total": traced.total + unpruned,
         "parameters_kept": traced.kept + unpruned,
         "macs_dense": traced.macs_dense,
+        "macs_nominal": traced.macs_nominal,
         "macs_live": traced.macs_live,
         "bytes_dense": (traced.total + unpruned) * VALUE_BYTES,
         "bytes_sparse": sparse_bytes(traced.kept, unpruned),

@@ -13,22 +13,30 @@ from typing import Any
 
 import torch
 
-from bandstop.errors import ConfigError, DataError
+from bandstop.errors import ConfigError
 from bandstop.files import write_text
 from bandstop.nets import build_net
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
-from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
+from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, prepare
+from bandstop.training.folder import (
+    CHECKPOINT,
+    CONFIG,
+    LOG,
+    METRICS,
+    cut_log,
+    open_folder,
+    read_metrics,
+    restore,
+)
 from bandstop.training.loop import Trainer
 from bandstop.training.methods import net_for
 from bandstop.training.metrics import predict, quality, size
 from bandstop.training.recogniser import MODEL_FILE, Recogniser, load_recogniser, save_recogniser
 
-__all__ = ["read_metrics", "train_run"]
-
-CHECKPOINT, LOG, METRICS, CONFIG = "checkpoint.safetensors", "log.jsonl", "metrics.json", "config.json"
+__all__ = ["train_run"]
 
 
 def train_run(
@@ -45,7 +53,7 @@ def train_run(
 
     With ``resume`` a folder that holds a checkpoint is continued, a finished one is left as it is, a new one is begun.
     """
-    config = _opened(config, out, resume)
+    config = open_folder(config, out, resume)
     if (out / METRICS).is_file():
         return read_metrics(out)
     torch.set_num_threads(config.threads)
@@ -59,10 +67,13 @@ def train_run(
     teachers = [_teacher(path, data) for path in config.distill.teachers]
     trainer = Trainer(config, net, data, teachers)
     write_text(out / CONFIG, config.to_json())
+    mark = data.fingerprint()
     if (out / CHECKPOINT).is_file():
-        trainer.load_state_dict(load_checkpoint(out / CHECKPOINT))
-    _cut_log(out / LOG, trainer.epoch)
-    board = _board(out) if tensorboard else None
+        restore(trainer, out / CHECKPOINT, mark)
+    else:
+        save_checkpoint(out / CHECKPOINT, {"data": mark, **trainer.state_dict()})
+    cut_log(out / LOG, trainer.epoch)
+    board = _board(out, trainer.epoch) if tensorboard else None
     saved = time.monotonic()
     with (out / LOG).open("a", encoding="utf-8") as log:
         while not trainer.finished:
@@ -73,28 +84,16 @@ def train_run(
             log.write(json.dumps(row) + "\n")
             show(row)
             if board is not None:
-                for key in ("loss", "penalty", "train_accuracy", "rate", "kept", "lr"):
-                    board.add_scalar(key, row[key], row["epoch"])
+                for key in ("loss", "penalty", "kl", "train_accuracy", "rate", "kept", "lr"):
+                    if row[key] is not None:
+                        board.add_scalar(key, row[key], row["epoch"])
             if time.monotonic() - saved >= checkpoint_seconds and not trainer.finished:
                 log.flush()
-                save_checkpoint(out / CHECKPOINT, trainer.state_dict())
+                save_checkpoint(out / CHECKPOINT, {"data": mark, **trainer.state_dict()})
                 saved = time.monotonic()
     if board is not None:
         board.close()
     return _finish(config, out, trainer, data)
-
-
-def _opened(config: RunConfig, out: Path, resume: bool) -> RunConfig:
-    """The config to run with: as asked for a new folder, as stored for a resumed one."""
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"{out} is a file: --out must name a folder")
-    begun = (out / CONFIG).is_file()
-    if begun and resume:
-        return RunConfig.from_json((out / CONFIG).read_text(encoding="utf-8"))
-    if out.is_dir() and any(out.iterdir()):
-        remedy = "add --resume to continue it, or choose another --out" if begun else "choose another --out"
-        raise ConfigError(f"{out} is not empty: {remedy}")
-    return config.resolved()
 
 
 def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
@@ -110,20 +109,14 @@ def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
     return teacher.net
 
 
-def _cut_log(path: Path, epoch: int) -> None:
-    """Forget the epochs after the checkpoint: they are done again."""
-    kept = path.read_text(encoding="utf-8").splitlines()[:epoch] if path.is_file() else []
-    write_text(path, "".join(line + "\n" for line in kept))
-
-
-def _board(out: Path) -> Any:
+def _board(out: Path, epoch: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         from bandstop.errors import MissingExtra
 
         raise MissingExtra("tensorboard", extra="app") from None
-    return SummaryWriter(str(out / "tensorboard"))
+    return SummaryWriter(str(out / "tensorboard"), purge_step=epoch + 1)
 
 
 def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) -> dict[str, Any]:
@@ -164,15 +157,4 @@ def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) 
     write_text(out / METRICS, json.dumps(metrics, indent=1))
     with suppress(FileNotFoundError):
         (out / CHECKPOINT).unlink()
-    return metrics
-
-
-def read_metrics(run: Path) -> dict[str, Any]:
-    """The metrics of a finished run."""
-    try:
-        metrics: dict[str, Any] = json.loads((run / METRICS).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError("there is no metrics.json; is this a finished run folder?", path=run) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"not valid JSON ({error})", path=run / METRICS) from None
     return metrics
