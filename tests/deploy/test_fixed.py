@@ -19,7 +19,8 @@ INPUTS = torch.randn(40, 21, 96, generator=torch.Generator().manual_seed(0)).num
 
 @pytest.mark.parametrize("bits,limit", [(8, 0.02), (16, 0.004)])
 @pytest.mark.parametrize(
-    "rate,config", [(0.5, {}), (0.98, {}), (0.98, {"combine": "concat"}), (0.97, {"dense": 16})]
+    "rate,config",
+    [(0.5, {"combine": "sum"}), (0.98, {}), (0.98, {"combine": "concat"}), (0.97, {"dense": 16})],
 )
 def test_c_is_bit_exact_and_close(rate, config, bits, limit):
     model = make_model(rate, **config)
