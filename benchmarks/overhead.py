@@ -23,6 +23,7 @@ from torch import nn
 from bandstop import Pruner, Recipe
 from bandstop.nets import NetConfig, build_net
 from bandstop.schedules import Constant
+from bandstop.training.memory import keep_freed_memory
 
 
 def stepper(recipe: Recipe | None, batch: int) -> Callable[[], float]:
@@ -58,6 +59,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=600)
     asked = parser.parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()  # for both sides: what the system does with freed pages is noise here
     steppers = {
         "dense": stepper(None, asked.batch),
         "default": stepper(Recipe.default(), asked.batch),

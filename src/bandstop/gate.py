@@ -7,6 +7,7 @@ derivative is not wanted, ``effective``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +35,10 @@ class Gate:
         """ŵ·ψ(ŵ), differentiable."""
         return latent * self.psi(latent, threshold, temperature)
 
+    def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
+        """``g·ŵ·ψ(ŵ)``: what a layer uses; gates may fuse it."""
+        return self.effective(latent, threshold, temperature) * gain
+
 
 @dataclass(frozen=True)
 class Logistic(Gate):
@@ -53,6 +58,11 @@ class Logistic(Gate):
         shift = torch.tensor(self.sigma, dtype=latent.dtype, device=latent.device).log()
         return torch.sigmoid((latent.square() - limit.square()) / temperature - shift)
 
+    def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
+        arguments = (latent, gain, threshold, temperature, math.log(self.sigma))
+        weight: Tensor = _LogisticScaled.apply(*arguments)  # type: ignore[no-untyped-call]
+        return weight
+
 
 class _Shrink(torch.autograd.Function):
     """``sign(ŵ)(|ŵ| − a)₊`` forward; backward 1 outside the stop band and ``leak`` inside, so stopped weights can return."""
@@ -70,6 +80,42 @@ class _Shrink(torch.autograd.Function):
             return grads[0], None, None
         latent, threshold = ctx.saved_tensors
         return grads[0] * torch.where(latent.abs() > threshold, 1.0, ctx.leak), None, None
+
+
+class _ShrinkScaled(torch.autograd.Function):
+    """``g·sign(ŵ)(|ŵ| − a)₊`` with full leak, in few passes over memory: the step's cost is the traffic, not the arithmetic."""
+
+    @staticmethod
+    def forward(ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
+        weight = latent.clamp(-threshold, threshold)
+        torch.sub(latent, weight, out=weight).mul_(gain)
+        ctx.save_for_backward(weight, gain)
+        return weight
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        weight, gain = ctx.saved_tensors
+        slope = torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
+        return grads[0] * gain, slope, None
+
+
+class _LogisticScaled(torch.autograd.Function):
+    """``g·ŵ·ψ(ŵ)`` of the logistic gate; derivative ``g·(ψ + 2ŵ²ψ(1 − ψ)/τ)``."""
+
+    @staticmethod
+    def forward(ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float) -> Tensor:
+        psi = latent.square().div_(temperature).sub_(threshold.square() / temperature + shift).sigmoid_()
+        ctx.save_for_backward(latent, psi, gain, temperature)
+        return (latent * psi).mul_(gain)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None, None]:
+        latent, psi, gain, temperature = ctx.saved_tensors
+        slope = None
+        if ctx.needs_input_grad[1]:
+            slope = torch.dot(grads[0].reshape(-1), (latent * psi).reshape(-1))
+        inner = torch.addcmul(psi, psi, psi, value=-1).mul_(latent).mul_(latent).mul_(2 / temperature).add_(psi)
+        return inner.mul_(grads[0]).mul_(gain), slope, None, None, None
 
 
 class _Cut(torch.autograd.Function):
@@ -111,6 +157,12 @@ class Soft(Gate):
         limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
         shrunk: Tensor = _Shrink.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
         return shrunk
+
+    def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
+        if self.leak != 1:
+            return super().scaled(latent, gain, threshold, temperature)
+        weight: Tensor = _ShrinkScaled.apply(latent, gain, threshold)  # type: ignore[no-untyped-call]
+        return weight
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class BandStop(nn.Module):
     def forward(self, latent: Tensor) -> Tensor:
         if self.keep is not None:
             return latent * (self.keep * self.gain)
-        return self.gate.effective(latent, self.threshold, self.temperature) * self.gain
+        return self.gate.scaled(latent, self.gain, self.threshold, self.temperature)
 
     def extra_repr(self) -> str:
         return f"{self.gate}, frozen={self.keep is not None}"

@@ -84,6 +84,20 @@ def test_leak_is_what_reaches_a_stopped_weight(kind: type, leak: float) -> None:
     assert w.grad.item() == pytest.approx(leak)
 
 
+@pytest.mark.parametrize("g", ALL, ids=str)
+def test_scaled_is_gain_times_effective_in_value_and_gradient(g: Gate) -> None:
+    results = []
+    for scaled in (True, False):
+        w = torch.linspace(-2, 2, 41, dtype=torch.float64, requires_grad=True)
+        gain = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+        a, tau = torch.tensor(0.8, dtype=torch.float64), torch.tensor(0.5, dtype=torch.float64)
+        out = g.scaled(w, gain, a, tau) if scaled else g.effective(w, a, tau) * gain
+        (out * torch.linspace(1, 2, 41, dtype=torch.float64)).sum().backward()
+        results.append((out.detach(), w.grad, gain.grad))
+    for one, two in zip(*results, strict=True):
+        assert torch.allclose(one, two)  # type: ignore[arg-type]
+
+
 def test_unknown_gate_is_named() -> None:
     with pytest.raises(ConfigError, match=r"logistic, soft, hard, garrote.*'step'"):
         gate("step")

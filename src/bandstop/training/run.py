@@ -32,6 +32,7 @@ from bandstop.training.folder import (
     restore,
 )
 from bandstop.training.loop import Trainer
+from bandstop.training.memory import keep_freed_memory
 from bandstop.training.methods import net_for
 from bandstop.training.metrics import predict, quality, size
 from bandstop.training.recogniser import MODEL_FILE, Recogniser, load_recogniser, save_recogniser
@@ -56,6 +57,7 @@ def train_run(
     config = open_folder(config, out, resume)
     if (out / METRICS).is_file():
         return read_metrics(out)
+    keep_freed_memory()
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     source = sequences if sequences is not None else load(config.data)
