@@ -95,7 +95,9 @@ class _ShrinkScaled(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
         weight, gain = ctx.saved_tensors
-        slope = torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
+        slope = (
+            torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
+        )
         return grads[0] * gain, slope, None
 
 
@@ -103,7 +105,9 @@ class _LogisticScaled(torch.autograd.Function):
     """``g·ŵ·ψ(ŵ)`` of the logistic gate; derivative ``g·(ψ + 2ŵ²ψ(1 − ψ)/τ)``."""
 
     @staticmethod
-    def forward(ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float) -> Tensor:
+    def forward(
+        ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float
+    ) -> Tensor:
         psi = latent.square().div_(temperature).sub_(threshold.square() / temperature + shift).sigmoid_()
         ctx.save_for_backward(latent, psi, gain, temperature)
         return (latent * psi).mul_(gain)
@@ -114,7 +118,9 @@ class _LogisticScaled(torch.autograd.Function):
         slope = None
         if ctx.needs_input_grad[1]:
             slope = torch.dot(grads[0].reshape(-1), (latent * psi).reshape(-1))
-        inner = torch.addcmul(psi, psi, psi, value=-1).mul_(latent).mul_(latent).mul_(2 / temperature).add_(psi)
+        inner = (
+            torch.addcmul(psi, psi, psi, value=-1).mul_(latent).mul_(latent).mul_(2 / temperature).add_(psi)
+        )
         return inner.mul_(grads[0]).mul_(gain), slope, None, None, None
 
 
