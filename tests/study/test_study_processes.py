@@ -17,7 +17,14 @@ import pytest
 from bandstop.study.results import read_results
 from bandstop.training.folder import read_metrics
 
-PROGRAM = "import sys; from bandstop.cli.study import main; sys.exit(main(sys.argv[1:]))"
+# Background shells start their children with Ctrl-C ignored: a terminal does not, and this test plays the terminal.
+PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bandstop.cli.study import main
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
 GRID = '[[grid]]\ndata = "tiny"\nmethod = "dense"\nseed = [0, 1, 2]\n'
 Write = Callable[..., Path]
 

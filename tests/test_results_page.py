@@ -1,0 +1,16 @@
+"""The results page says what the committed result files say."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_page_is_current() -> None:
+    spec = importlib.util.spec_from_file_location("results_page", ROOT / "benchmarks" / "results_page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == module.page(), (
+        "run benchmarks/results_page.py"
+    )
