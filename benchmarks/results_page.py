@@ -1,4 +1,4 @@
-"""Make docs/results.md from the committed result files.
+"""Make docs/results.md, and the table in README.md, from the committed result files.
 
     python benchmarks/results_page.py
 
@@ -17,7 +17,9 @@ from bandstop.study.results import read_results
 from bandstop.study.tables import paired_tables, summary_tables
 
 ROOT = Path(__file__).parents[1]
-RESULTS, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "results.md"
+RESULTS, PAGE, README = ROOT / "benchmarks" / "results", ROOT / "docs" / "results.md", ROOT / "README.md"
+BEGIN, END = "<!-- results: made by benchmarks/results_page.py -->", "<!-- end of results -->"
+PAPER = {None: "86.43", 0.98: "70.80", 0.99: "64.17"}
 
 STUDIES = {
     "main.csv": (
@@ -39,14 +41,51 @@ sequences: single runs differ by ±3.5 points by chance alone, so look at the pa
 
 def page() -> str:
     """The whole page."""
-    parts = ["# Results", "", "Made by `python benchmarks/results_page.py` from `benchmarks/results/`. 2 cores, one thread a run."]
+    parts = [
+        "# Results",
+        "",
+        "Made by `python benchmarks/results_page.py` from `benchmarks/results/`. 2 cores, one thread a run.",
+    ]
     for name, (title, command, text) in STUDIES.items():
         if (RESULTS / name).is_file():
             groups = gather(read_results([RESULTS / name]))
             tables = [*summary_tables(groups, "accuracy"), *paired_tables(groups, "accuracy", None)]
-            parts += ["", title, "", command, "", text, "", render(tables, "md").replace("### ", "### ").rstrip()]
+            parts += [
+                "",
+                title,
+                "",
+                command,
+                "",
+                text,
+                "",
+                render(tables, "md").replace("### ", "### ").rstrip(),
+            ]
     parts += ["", *_costs()]
     return "\n".join(parts) + "\n"
+
+
+def readme() -> str:
+    """README.md with its table renewed."""
+    rows = [
+        "| FPHA, official split | connections | bytes | accuracy | the paper |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for group in gather(read_results([RESULTS / "main.csv"])):
+        name = (
+            "dense"
+            if group.rate is None
+            else f"{group.rate:.0%} pruned{', distilled' if group.distilled else ''}"
+        )
+        kept, size = (
+            round(group.average(lambda row, f=field: getattr(row, f))) for field in ("weights_kept", "bytes")
+        )
+        found = group.mean("accuracy")
+        rows.append(
+            f"| {name} | {kept:,} | {size:,} | {found.mean:.2f} ± {found.deviation:.2f} | {PAPER[group.rate]} |"
+        )
+    text = README.read_text(encoding="utf-8")
+    head, tail = text.split(BEGIN)[0], text.split(END)[1]
+    return "\n".join([head + BEGIN, *rows, END + tail])
 
 
 def _costs() -> list[str]:
@@ -70,3 +109,4 @@ def _costs() -> list[str]:
 
 if __name__ == "__main__":
     write_text(PAGE, page())
+    write_text(README, readme())
