@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
 from bandstop.skeleton.load import load
+from bandstop.skeleton.split import train_and_test
 from bandstop.training.recogniser import load_recogniser
 
 __all__ = ["Samples", "model_of_run", "samples_of_run"]
@@ -33,11 +34,10 @@ def model_of_run(run: str | Path) -> DeployModel:
 
 
 def samples_of_run(run: str | Path, *, data: str | None = None, most: int | None = None) -> Samples:
-    """Test sequences of the run's own data (or of ``data``); all sequences where it has no test part."""
+    """Test sequences of the run's own data (or of ``data``), split as in training."""
     found = load_recogniser(run)
     source = load(data or found.config.data).repaired()
-    if (source.split == "test").any():
-        source = source.subset(source.split == "test")
+    source = source.subset(train_and_test(source)[1])
     unknown = sorted(set(source.class_names) - set(found.class_names))
     if unknown or source.joints.shape[1] != found.joints:
         raise ExportError(
