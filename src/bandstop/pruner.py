@@ -8,14 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.allocation import PooledOrder, allocate, lamp_scores
 from bandstop.budget import Budget
 from bandstop.errors import BudgetError, ConfigError, ModelError
 from bandstop.histogram import Bins, kl_to_prior, soft_histogram
-from bandstop.magnitude import cut_value, prior_magnitudes, rank_transform, relative_ranks, select, topped_up
+from bandstop.magnitude import cut_value, rank_transform, select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.recipe import Recipe
-from bandstop.selection import live_selection
+from bandstop.sharing import Sharing, choose_live
 from bandstop.target import Target
 from bandstop.topology import trace
 
@@ -70,7 +69,7 @@ class Pruner:
         self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
         self.taken, self.frozen = 0, False
         self._counts: dict[str, int] = {}
-        self._lamp = self._lamp_order()
+        self.sharing = Sharing(self.recipe, self.target)
         self._shared(1.0)  # refuses what cannot be shared out before anything is touched
         if self.live:
             trace(model, example, {layer.name: layer.latent for layer in self.layers})
@@ -184,48 +183,18 @@ class Pruner:
                 self._counts[layer.name] = int((layer.latent.abs() > cut).sum())
 
     def _shared(self, share: float) -> dict[str, int]:
-        return self.target.counts(share, self._allocate)
+        return self.sharing(share, self._latents())
 
-    def _allocate(self, total: int) -> dict[str, int]:
-        """Split a number of connections between the layers, as the recipe says."""
-        recipe, names = self.recipe, list(self.target.sizes)
-        if self._lamp is not None:
-            return dict(zip(names, self._lamp.counts(total), strict=True))
-        latents = {layer.name: layer.latent.detach() for layer in self.layers}
-        return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=dict(recipe.densities))
-
-    def _lamp_order(self) -> PooledOrder | None:
-        """LAMP on the prior's own quantiles: needs no data, so the order is fixed from the start."""
-        if self.recipe.allocation != "lamp":
-            return None
-        shapes = [prior_magnitudes(self.recipe.prior, n) for n in self.target.sizes.values()]
-        return PooledOrder([lamp_scores(m) for m in shapes], self.recipe.floor)
+    def _latents(self) -> dict[str, Tensor]:
+        return {layer.name: layer.latent.detach() for layer in self.layers}
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
         """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
-        counts = self._shared(1.0)
+        latents, counts = self._latents(), self._shared(1.0)
         if not self.live:
-            return {layer.name: select(layer.latent.abs(), counts[layer.name]) for layer in self.layers}
-        scores = {layer.name: relative_ranks(layer.latent, counts[layer.name]) for layer in self.layers}
-        total = sum(counts.values())
-        if self.budget.kind == "macs":
-            return self._live_within_macs(scores, total)
-        found = live_selection(scores, total, self.model, self.example)
-        return found.masks if found.exact else topped_up(found.masks, scores, total)
-
-    def _live_within_macs(self, scores: dict[str, Tensor], most: int) -> dict[str, Tensor]:
-        """The largest live selection found whose connections cost no more than the asked MACs."""
-        low, best = 1, live_selection(scores, most, self.model, self.example).masks
-        high = most if self.target.macs(best) > self.budget.amount else 0
-        while low < high:
-            middle = (low + high) // 2
-            masks = live_selection(scores, middle, self.model, self.example).masks
-            if self.target.macs(masks) <= self.budget.amount:
-                low, best = middle + 1, masks
-            else:
-                high = middle
-        return best
+            return {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
+        return choose_live(latents, counts, self.target, self.model, self.example)
 
     @torch.no_grad()
     def freeze(self) -> None:
