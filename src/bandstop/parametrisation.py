@@ -25,13 +25,19 @@ class BandStop(nn.Module):
     def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
         super().__init__()
         self.gate = gate
+        # Learned as a logarithm: a gain that crossed zero would turn its whole layer's sign around in one step.
         if learn_gain:
-            self.gain = nn.Parameter(gain)
+            self.log_gain = nn.Parameter(gain.log())
         else:
-            self.register_buffer("gain", gain)
+            self.register_buffer("log_gain", gain.log())
         self.register_buffer("threshold", torch.zeros_like(gain))
         self.register_buffer("temperature", torch.ones_like(gain))
         self.register_buffer("keep", None)
+
+    @property
+    def gain(self) -> Tensor:
+        """The layer's scale, always positive."""
+        return self.log_gain.exp()
 
     def forward(self, latent: Tensor) -> Tensor:
         if self.keep is not None:

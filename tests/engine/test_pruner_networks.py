@@ -250,3 +250,17 @@ def test_finalizing_twice_is_refused() -> None:
     pruner.finalize()
     with pytest.raises(ConfigError, match="finalized already"):
         pruner.finalize()
+
+
+def test_gains_stay_positive() -> None:
+    """A gain that crosses zero turns its layer's sign around: seen as a collapse in the middle of training."""
+    model = mlp()
+    pruner = Pruner(model, 0.5, steps=400)
+    optimiser = torch.optim.Adam(pruner.parameter_groups(lr=0.1))
+    for _ in range(100):
+        loss = model(torch.randn(32, 12)).square().sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        pruner.step()
+    assert all(float(layer.band.gain.detach()) > 0 for layer in pruner.layers if layer.band)
