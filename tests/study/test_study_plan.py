@@ -203,12 +203,8 @@ def test_a_changed_teacher_is_another_student(plan_file: Write) -> None:
 def test_shipped_plans_are_what_they_say() -> None:
     made = {name: expand(read_plan(name))[0] for name in shipped_plans()}
     assert set(made) >= {"main", "paper-table-1", "paper-table-2", "rivals", "ablation"}
-    assert len(made["main"]) == 5 + 2 * 5 + 2 * 5
-    assert sorted({(r.axes.method, len(r.teachers)) for r in made["main"]}) == [
-        ("dense", 0),
-        ("pmp", 0),
-        ("pmp", 3),
-    ]
+    assert len(made["main"]) == 5 + 2 * 5
+    assert all(len(r.teachers) == (3 if r.axes.method == "pmp" else 0) for r in made["main"])
     assert {(r.config.net.kind, r.config.net.layers) for r in made["paper-table-1"]} == {
         ("gcn", 1),
         ("lstm", 1),
