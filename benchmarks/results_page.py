@@ -106,6 +106,28 @@ def _costs() -> list[str]:
         "| | ms a step | ÷ dense |",
         "|---|---:|---:|",
         *rows,
+        "",
+        *_histogram(),
+    ]
+
+
+def _histogram() -> list[str]:
+    found = json.loads((RESULTS / "histogram.json").read_text(encoding="utf-8"))
+    lines = [
+        f"| {row['weights']:,} | {row['path']} | {row['seconds'] / row['weights'] * 1e9:.2f} | "
+        + (f"{row['speed_up']:,.0f}× |" if row.get("speed_up") else "|")
+        for row in found["rows"]
+    ]
+    return [
+        "## What the KL penalty costs a weight",
+        "",
+        "    python benchmarks/histogram.py --out benchmarks/results/histogram.json",
+        "",
+        f"Value and gradient, {found['about']['bins']} bins, one thread, medians, load average {found['about']['load_average']:.1f}.",
+        "",
+        "| weights | path | ns a weight | against the literal formula |",
+        "|---:|---|---:|---:|",
+        *lines,
     ]
 
 
