@@ -62,7 +62,7 @@ def page() -> str:
                 "",
                 text,
                 "",
-                render(tables, "md").replace("### ", "### ").rstrip(),
+                render(tables, "md").rstrip(),
             ]
     parts += ["", *_costs()]
     return "\n".join(parts) + "\n"

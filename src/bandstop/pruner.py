@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.budget import Budget
-from bandstop.errors import BudgetError, ConfigError, ModelError
+from bandstop.errors import ConfigError, ModelError
 from bandstop.histogram import Bins, kl_to_prior, soft_histogram
 from bandstop.magnitude import cut_value, rank_transform, select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
@@ -62,17 +62,14 @@ class Pruner:
                 "only live connections can be kept with an example input to trace: give example=…"
             )
         self.layers = prunable_layers(model, layers)
-        sizes = {layer.name: layer.latent.numel() for layer in self.layers}
-        unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
-        uses = self._mac_uses() if self.budget.kind == "macs" else {}
-        self.target = Target(self.budget, sizes, unpruned, self.recipe.floor, uses)
+        self.target = Target.of(model, self._latents(), self.budget, self.recipe.floor, example)
         self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
         self.taken, self.frozen = 0, False
         self._counts: dict[str, int] = {}
         self.sharing = Sharing(self.recipe, self.target)
         self._shared(1.0)  # refuses what cannot be shared out before anything is touched
         if self.live:
-            trace(model, example, {layer.name: layer.latent for layer in self.layers})
+            trace(model, example, self._latents())
         bands = [self._band(layer) for layer in self.layers]
         for layer, (band, latent) in zip(self.layers, bands, strict=True):
             layer.attach(band, latent)
@@ -90,12 +87,6 @@ class Pruner:
         rank = self.recipe.start == "rank"
         latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
         return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.learn_gain), latent
-
-    def _mac_uses(self) -> dict[str, int]:
-        if self.example is None:
-            raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
-        traced = trace(self.model, self.example, {layer.name: layer.latent for layer in self.layers})
-        return {layer.name: max(1, int(traced.weights[layer.name].uses.max())) for layer in self.layers}
 
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0

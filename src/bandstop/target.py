@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from bandstop.budget import Budget
+from bandstop.errors import BudgetError
+from bandstop.topology import trace
 
 __all__ = ["Target"]
 
@@ -21,6 +24,21 @@ class Target:
     unpruned: int
     floor: int
     uses: Mapping[str, int]
+
+    @staticmethod
+    def of(
+        model: nn.Module, weights: Mapping[str, Tensor], budget: Budget, floor: int, example: Any
+    ) -> Target:
+        """Bind ``budget`` to the prunable ``weights`` of ``model``; MACs are counted on the ``example`` input."""
+        sizes = {name: weight.numel() for name, weight in weights.items()}
+        unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
+        uses: dict[str, int] = {}
+        if budget.kind == "macs":
+            if example is None:
+                raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
+            traced = trace(model, example, weights)
+            uses = {name: max(1, int(traced.weights[name].uses.max())) for name in sizes}
+        return Target(budget, sizes, unpruned, floor, uses)
 
     def __post_init__(self) -> None:
         """Refuse impossible budgets before anything is touched."""

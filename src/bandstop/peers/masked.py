@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from bandstop.allocation import allocate
 from bandstop.budget import Budget
-from bandstop.errors import BudgetError, ConfigError, ModelError
+from bandstop.errors import ConfigError, ModelError
 from bandstop.magnitude import select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.peers.settings import Settings
@@ -66,10 +66,7 @@ class MaskedMethod(Generic[S]):
         weights = {layer.name: layer.latent for layer in self.layers}
         if broken := [name for name, weight in weights.items() if not bool(weight.isfinite().all())]:
             raise ModelError(f"layer {broken[0]} holds values that are not finite, so it cannot be pruned")
-        sizes = {name: weight.numel() for name, weight in weights.items()}
-        unpruned = sum(p.numel() for p in net.parameters()) - sum(sizes.values())
-        uses = self._mac_uses() if self.budget.kind == "macs" else {}
-        self.target = Target(self.budget, sizes, unpruned, settings.floor, uses)
+        self.target = Target.of(net, weights, self.budget, settings.floor, example)
         self.taken, self.fixed = 0, False
         # Seeded from the global generator: one seed for the run decides everything, and a checkpoint holds this state.
         self.generator = torch.Generator().manual_seed(int(torch.randint(2**31 - 1, ())))
@@ -80,14 +77,6 @@ class MaskedMethod(Generic[S]):
             layer.attach(cast(BandStop, band), latent)
         with torch.no_grad():
             self.begin()
-
-    def _mac_uses(self) -> dict[str, int]:
-        from bandstop.topology import trace
-
-        if self.example is None:
-            raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
-        traced = trace(self.net, self.example, {layer.name: layer.latent for layer in self.layers})
-        return {layer.name: max(1, int(traced.weights[layer.name].uses.max())) for layer in self.layers}
 
     # --- what a rival defines -------------------------------------------------------------------------------------
 
