@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from bandstop.distributed.choosing import pooled_counts
+from bandstop.distributed.shards import Shards
 from bandstop.errors import BudgetError, ConfigError
 
 __all__ = ["ALLOCATIONS", "PooledOrder", "allocate", "erdos_renyi", "lamp_scores", "pooled", "share"]
@@ -154,7 +156,10 @@ def allocate(
         raise ConfigError(f"allocation must be one of {', '.join(ALLOCATIONS)}, found {rule!r}")
     names, tensors = list(magnitudes), list(magnitudes.values())
     sizes = [t.numel() for t in tensors]
-    if rule == "learned":
+    if rule == "learned" and (shards := Shards.of(magnitudes)) is not None:
+        _check(sizes, total, floor)
+        counts = pooled_counts(shards, total, floor)
+    elif rule == "learned":
         counts = pooled([t.abs() for t in tensors], total, floor)
     elif rule == "lamp":
         counts = pooled([lamp_scores(t.abs()) for t in tensors], total, floor)

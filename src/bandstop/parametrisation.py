@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 from torch.nn.utils import parametrize
 
+from bandstop.distributed.frozen import hold_zeros, mask_gradients
+from bandstop.distributed.shards import is_sharded, largest, local, require_plain, whole
+from bandstop.distributed.unwrap import plain_class
 from bandstop.errors import ModelError
 from bandstop.gate import Gate
 
@@ -26,10 +30,14 @@ class BandStop(nn.Module):
         super().__init__()
         self.gate = gate
         # Learned as a logarithm: a gain that crossed zero would turn its whole layer's sign around in one step.
+        # A vector of one entry among ranks: fully_shard takes no scalars.
+        start = gain.log().reshape(
+            (1,) if distributed.is_available() and distributed.is_initialized() else ()
+        )
         if learn_gain:
-            self.log_gain = nn.Parameter(gain.log())
+            self.log_gain = nn.Parameter(start)
         else:
-            self.register_buffer("log_gain", gain.log())
+            self.register_buffer("log_gain", start)
         self.register_buffer("threshold", torch.zeros_like(gain))
         self.register_buffer("temperature", torch.ones_like(gain))
         self.register_buffer("keep", None)
@@ -37,12 +45,21 @@ class BandStop(nn.Module):
     @property
     def gain(self) -> Tensor:
         """The layer's scale, always positive."""
-        return self.log_gain.exp()
+        return whole(self.log_gain).exp().reshape(())
 
     def forward(self, latent: Tensor) -> Tensor:
         if self.keep is not None:
-            return latent * (self.keep * self.gain)
+            # A sharded mask cannot meet the gathered latent, which holds the zeros itself (`bandstop.distributed.frozen`).
+            return latent * (self.gain if is_sharded(self.keep) else self.keep * self.gain)
         return self.gate.scaled(latent, self.gain, self.threshold, self.temperature)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        gain = state_dict.get(f"{prefix}log_gain")
+        if (
+            gain is not None and not is_sharded(gain) and gain.numel() == 1
+        ):  # saved by one process, loaded among ranks, or the reverse
+            state_dict[f"{prefix}log_gain"] = gain.reshape(self.log_gain.shape)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:
         return f"{self.gate}, frozen={self.keep is not None}"
@@ -55,6 +72,8 @@ class PrunedLayer:
     name: str
     owners: tuple[tuple[nn.Module, str], ...]
     band: BandStop | None = None
+    shard: nn.Parameter | None = field(default=None, repr=False)
+    hook: Any = field(default=None, repr=False)
 
     @property
     def latent(self) -> nn.Parameter:
@@ -65,7 +84,9 @@ class PrunedLayer:
         else:
             found = module.parametrizations[attribute].original  # type: ignore[index,union-attr]
         assert isinstance(found, nn.Parameter)
-        return found
+        if is_sharded(found):  # from forward to backward FSDP puts the gathered weight in its place
+            self.shard = found
+        return found if self.shard is None else self.shard
 
     def attach(self, band: BandStop, latent: Tensor) -> None:
         """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, so optimisers keep working."""
@@ -83,12 +104,14 @@ class PrunedLayer:
     def detach(self, weight: Tensor) -> None:
         """Take the parametrisation off and leave the plain ``weight`` in the same parameter object."""
         parameter = self.latent
+        self.fix(None)
         for module, attribute in self.owners:
-            parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
+            with plain_class(module):
+                parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
             setattr(module, attribute, parameter)
         with torch.no_grad():
-            parameter.copy_(weight)
-        self.band = None
+            local(parameter).copy_(weight)
+        self.band = self.shard = None
         for module, _ in self.owners:
             if isinstance(module, nn.RNNBase) and hasattr(module, "_bandstop_refresh"):
                 if not parametrize.is_parametrized(module):
@@ -98,23 +121,36 @@ class PrunedLayer:
 
     @torch.no_grad()
     def effective(self) -> Tensor:
-        """The weight as the network uses it, without gain: ``Ŵ ⊙ ψ(Ŵ)``."""
+        """The weight as the network uses it (this rank's part), without gain: ``Ŵ ⊙ ψ(Ŵ)``."""
         assert self.band is not None
-        weight: Tensor = self.band(self.latent) / self.band.gain
+        weight: Tensor = self.band(local(self.latent)) / self.band.gain
         return weight
 
     @torch.no_grad()
     def freeze(self, keep: Tensor) -> None:
         """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
         assert self.band is not None
-        self.latent.copy_(nonzero(self.effective(), keep))
+        local(self.latent).copy_(nonzero(self.effective(), keep))
+        self.fix(keep)
+
+    def fix(self, keep: Tensor | None) -> None:
+        """Set the mask (none: back to the gate)."""
+        assert self.band is not None
         self.band.keep = keep
+        if self.hook is not None:
+            self.hook.remove()
+        self.hook = mask_gradients(self.latent, self.band) if keep is not None and is_sharded(keep) else None
+
+    def hold(self) -> None:
+        """Call after each optimiser step once the mask is fixed."""
+        assert self.band is not None
+        hold_zeros(self.latent, self.band.keep)
 
 
 def nonzero(weight: Tensor, keep: Tensor) -> Tensor:
     """``weight`` with exact zeros where not kept and none where kept: a kept weight of 0 becomes a negligible number."""
-    tiny = weight.abs().max().clamp(min=1e-20) * 1e-6
-    return torch.where(keep, torch.where(weight == 0, tiny, weight), 0)
+    tiny = largest(weight, like=keep).clamp(min=1e-20) * 1e-6
+    return torch.where(local(keep), torch.where(weight == 0, tiny, weight), 0)
 
 
 def _refresh_flat_weights(module: nn.Module, _: object) -> None:
@@ -136,6 +172,7 @@ def prunable_layers(
     patterns = None if choose is None or callable(choose) else list(choose)
     used: set[str] = set()
     owners: dict[int, list[tuple[str, nn.Module, str]]] = {}
+    require_plain(model)
     for prefix, module in model.named_modules():
         if parametrize.is_parametrized(module):
             raise ModelError(

@@ -9,9 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.budget import Budget
+from bandstop.distributed.choosing import count_above, count_true, cut_values, select_all
+from bandstop.distributed.shards import Shards, is_sharded, local, reshard
+from bandstop.distributed.unwrap import rehomed
 from bandstop.errors import ConfigError, ModelError
 from bandstop.histogram import Bins, kl_to_prior, soft_histogram
-from bandstop.magnitude import cut_value, rank_transform, select
+from bandstop.magnitude import rank_transform
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.recipe import Recipe
 from bandstop.sharing import Sharing, choose_live
@@ -135,8 +138,10 @@ class Pruner:
 
     def divergence(self) -> Tensor:
         """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""
-        latents = [layer.latent for layer in self.layers]
-        return kl_to_prior(latents, self.recipe.prior, self.bins, pooled=self.recipe.histogram == "pooled")
+        shards = Shards.of(self._latents())
+        values = [local(layer.latent) for layer in self.layers]
+        pooled, reduce = self.recipe.histogram == "pooled", None if shards is None else shards.sum
+        return kl_to_prior(values, self.recipe.prior, self.bins, pooled=pooled, reduce=reduce)
 
     @torch.no_grad()
     def kl(self) -> float | None:
@@ -152,6 +157,8 @@ class Pruner:
         """Call once after each optimiser step: moves the schedules, renews the thresholds, fixes the mask in time."""
         self.taken += 1
         if self.frozen:
+            for layer in self.layers:
+                layer.hold()
             return
         if self.recipe.freeze < 1 and self.progress >= self.recipe.freeze:
             self.freeze()
@@ -164,27 +171,34 @@ class Pruner:
         self._counts = self._shared(share)
         from_prior = self.recipe.threshold == "prior"
         cut = torch.tensor(self.recipe.prior.magnitude_quantile(self.rate) if from_prior else 0.0)
+        cuts = {} if from_prior else cut_values(self._latents(), self._counts)
         for layer in self.layers:
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
-            layer.band.threshold.copy_(
-                cut if from_prior else cut_value(layer.latent, self._counts[layer.name])
-            )
-            if from_prior:  # the prior's quantile only aims at the budget: say what really passes
-                self._counts[layer.name] = int((layer.latent.abs() > cut).sum())
+            layer.band.threshold.copy_(cuts.get(layer.name, cut))
+        if from_prior:  # the prior's quantile only aims at the budget: say what really passes
+            self._counts = count_above(self._latents(), cut)
 
     def _shared(self, share: float) -> dict[str, int]:
         return self.sharing(share, self._latents())
 
     def _latents(self) -> dict[str, Tensor]:
-        return {layer.name: layer.latent.detach() for layer in self.layers}
+        if self.layers[0].shard is None:
+            reshard(self.model)
+        latents = {layer.name: layer.latent.detach() for layer in self.layers}
+        if self.live and any(is_sharded(latent) for latent in latents.values()):
+            raise ConfigError(
+                "live connections cannot be traced where weights are sharded: build the pruner with Recipe(live=False), or "
+                "train with DistributedDataParallel"
+            )
+        return latents
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
         """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
         latents, counts = self._latents(), self._shared(1.0)
         if not self.live:
-            return {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
+            return select_all(latents, counts)
         return choose_live(latents, counts, self.target, self.model, self.example)
 
     @torch.no_grad()
@@ -194,7 +208,7 @@ class Pruner:
         keep = self.selection()
         for layer in self.layers:
             layer.freeze(keep[layer.name])
-        self._counts = {name: int(mask.sum()) for name, mask in keep.items()}
+        self._counts = count_true(keep)
         self.frozen = True
 
     @torch.no_grad()
@@ -206,10 +220,12 @@ class Pruner:
             )
         if not self.frozen:
             self.freeze()
-        for layer in self.layers:
-            assert layer.band is not None and layer.band.keep is not None
-            keep = layer.band.keep
-            layer.detach(nonzero(layer.band(layer.latent), keep))
+        with rehomed(self.model, [owner for layer in self.layers for owner in layer.owners]):
+            for layer in self.layers:
+                assert layer.band is not None and layer.band.keep is not None
+                layer.hold()
+                keep = layer.band.keep
+                layer.detach(nonzero(layer.band(local(layer.latent)), keep))
         return self.model
 
     @torch.no_grad()
@@ -221,7 +237,9 @@ class Pruner:
             layers[layer.name] = {"threshold": float(layer.band.threshold), "gain": float(layer.band.gain)}
         if self.frozen:
             return {"layers": layers}
-        observed = soft_histogram([layer.latent for layer in self.layers], self.bins).double()
+        shards, values = Shards.of(self._latents()), [local(layer.latent) for layer in self.layers]
+        observed = soft_histogram(values, self.bins).double()
+        observed = observed if shards is None else shards.sum(observed)
         histogram = {
             "centres": _rounded(self.bins.centres()),
             "observed": _rounded(observed / observed.sum()),
@@ -245,7 +263,7 @@ class Pruner:
         )
         for layer in self.layers:
             assert layer.band is not None
-            layer.band.keep = torch.ones_like(layer.latent, dtype=torch.bool) if self.frozen else None
+            layer.fix(torch.ones_like(layer.latent, dtype=torch.bool) if self.frozen else None)
 
 
 def _rounded(values: Tensor) -> list[float]:

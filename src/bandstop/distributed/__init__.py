@@ -1,0 +1,1 @@
+"""Pruning on many ranks."""
