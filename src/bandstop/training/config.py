@@ -66,12 +66,19 @@ class PruneConfig:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = 4
     """Renew thresholds every so many steps."""
+    passes: int = 3
+    """Many rates at once: passes a step, at the lowest, at drawn and at the highest rate; 1 for a drawn rate only."""
+    self_share: float = 0.5
+    """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
+    follow: bool = True
+    """Many rates at once: gains, biases and normalisations follow the rate."""
 
     def __post_init__(self) -> None:
         in_range(
             self, "prune", leak=(0, 1), power=(0.1, 100), sigma=(1e-9, 1e9), cool=(1e-9, 1e3), ramp=(0, 1)
         )
         in_range(self, "prune", kl=(0, 1e9), kl_decay=(0, 100), prior_scale=(1e-6, 1e6))
+        in_range(self, "prune", passes=(1, 64), self_share=(0, 1))
 
     def make_gate(self) -> Gate:
         """The gate object."""
@@ -160,6 +167,8 @@ class RunConfig:
     """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, … (docs/rivals.md)."""
     rate: float | None = None
     """Budget: share of the weights to remove."""
+    rates: str | None = None
+    """Budget: every rate of a range LOWEST:HIGHEST at once; `bandstop extract` takes any of them out of the run."""
     weights: int | None = None
     """Budget: number of weights to keep."""
     bytes: int | None = None
@@ -206,16 +215,25 @@ class RunConfig:
             raise ConfigError(
                 f"method {self.method} {problem}: {'leave out' if asked else 'add'} a budget such as --rate 0.98"
             )
-        _ = self.budget  # refuses amounts that no network can meet
+        if self.rates is not None and self.method != "pmp":
+            raise ConfigError(
+                f"only method pmp trains for many rates at once, found {self.method} with --rates"
+            )
+        _ = self.budget, self.rate_range  # refuses amounts that no network can meet
+
+    @property
+    def rate_range(self) -> tuple[float, float] | None:
+        """The lowest and highest rate of a training for many."""
+        return None if self.rates is None else parse_range(self.rates)
 
     @property
     def budget(self) -> Budget | None:
-        """The asked budget; none for a dense run."""
+        """The asked budget, or the highest of a range; none for a dense run."""
         for kind in ("rate", "weights", "bytes", "macs"):
             amount = getattr(self, kind)
             if amount is not None:
                 return Budget(kind, amount, self.scope or ("network" if kind == "bytes" else "prunable"))
-        return None
+        return None if self.rate_range is None else Budget.rate(self.rate_range[1])
 
     @property
     def dense(self) -> bool:
@@ -245,3 +263,21 @@ class RunConfig:
         except json.JSONDecodeError as error:
             raise ConfigError(f"config is not valid JSON: {error}") from None
         return build(RunConfig, found, "config")
+
+
+def parse_range(text: str) -> tuple[float, float]:
+    """The two ends of LOWEST:HIGHEST.
+
+    >>> parse_range("0.5:0.995")
+    (0.5, 0.995)
+    """
+    low, _, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        found = 1.0, 0.0
+    if not 0 <= found[0] < found[1] < 1:
+        raise ConfigError(
+            f"--rates needs a range of pruning rates from 0 to below 1, such as 0.5:0.995, found {text!r}"
+        )
+    return found

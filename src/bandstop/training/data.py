@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +53,12 @@ class TrainingData:
         chunks = self.table.chunks(order, boundaries)
         chunks[:, :, root] -= chunks[:, :, root].mean(dim=1, keepdim=True)
         return signals(augmentation(chunks, generator)), self.labels[order]
+
+    def calibration(self, augmentation: Augmentation, epochs: int = 8) -> Iterator[Tensor]:
+        """The signals of some epochs, always the same ones, to measure the statistics of normalisations on."""
+        generator = torch.Generator().manual_seed(2_654_435_761)
+        for _ in range(epochs):
+            yield from torch.split(self.epoch(augmentation, generator)[0], 1024)
 
 
 def prepare(sequences: SequenceSet, *, chunks: int, validation: float = 0.0, seed: int = 0) -> TrainingData:

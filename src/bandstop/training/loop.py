@@ -12,13 +12,20 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bandstop.errors import TrainingError
+from bandstop.multirate import MultiRatePruner
 from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData
 from bandstop.training.lr import PaperRule, cosine
 from bandstop.training.methods import make_method
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "distillation"]
+
+
+def distillation(scores: Tensor, target: Tensor, temperature: float) -> Tensor:
+    """``T² · KL(target‖student)`` at temperature T; ``target`` are probabilities, softened as much."""
+    student = F.log_softmax(scores / temperature, dim=1)
+    return F.kl_div(student, target, reduction="batchmean") * temperature**2
 
 
 class Trainer:
@@ -106,28 +113,50 @@ class Trainer:
         return factor
 
     def _step(self, signals: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        scores = self.net(signals)
-        fit = F.cross_entropy(scores, labels, label_smoothing=self.config.optim.smoothing)
-        if self.teachers:
-            fit = (1 - self.config.distill.share) * fit + self.config.distill.share * self._distillation(
-                scores, signals
-            )
-        penalty = self.method.penalty()
-        loss = fit + penalty
         self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
+        if isinstance(self.method, MultiRatePruner):
+            fit, right = self._many_rates(self.method, signals, labels)
+            penalty = self.method.penalty()
+            if penalty.requires_grad:
+                torch.autograd.backward(penalty)
+            loss = fit + penalty.detach()
+        else:
+            scores = self.net(signals)
+            penalty = self.method.penalty()
+            loss = self._fit(scores, signals, labels) + penalty
+            torch.autograd.backward(loss)
+            right = (scores.detach().argmax(1) == labels).sum()
         self.optimiser.step()
         self.method.step()
         if self.config.optim.average and self.method.settled:
             self._track_average()
-        return loss.detach(), penalty.detach(), (scores.detach().argmax(1) == labels).sum()
+        return loss.detach(), penalty.detach(), right
 
-    def _distillation(self, scores: Tensor, signals: Tensor) -> Tensor:
-        """``T² · KL(teachers‖student)`` at temperature T."""
-        soft = self.config.distill.temperature
+    def _many_rates(self, method: MultiRatePruner, signals: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """A pass at each rate of the step; what the lowest rate predicts also teaches the others."""
+        total, right, soft = torch.zeros(()), torch.zeros(()), self.config.distill.temperature
+        share, lowest = self.config.prune.self_share, None
+        for _ in method.passes():
+            scores = self.net(signals)
+            fit = self._fit(scores, signals, labels)
+            if lowest is not None:
+                fit = (1 - share) * fit + share * distillation(scores, lowest, soft)
+            elif share and method.number > 1:
+                lowest = F.softmax(scores.detach() / soft, dim=1)
+            torch.autograd.backward(fit / method.number)
+            total += fit.detach() / method.number
+            right += (scores.detach().argmax(1) == labels).sum() / method.number
+        return total, right
+
+    def _fit(self, scores: Tensor, signals: Tensor, labels: Tensor) -> Tensor:
+        """Cross-entropy, and the divergence from the teachers where there are some."""
+        fit = F.cross_entropy(scores, labels, label_smoothing=self.config.optim.smoothing)
+        if not self.teachers:
+            return fit
+        soft, share = self.config.distill.temperature, self.config.distill.share
         with torch.no_grad():
             target = torch.stack([F.softmax(t(signals) / soft, dim=1) for t in self.teachers]).mean(0)
-        return F.kl_div(F.log_softmax(scores / soft, dim=1), target, reduction="batchmean") * soft**2
+        return (1 - share) * fit + share * distillation(scores, target, soft)
 
     @torch.no_grad()
     def _track_average(self) -> None:
@@ -144,6 +173,8 @@ class Trainer:
         """The finished plain network."""
         if self.average:
             self.net.load_state_dict({**self.net.state_dict(), **self.average})
+        if isinstance(self.method, MultiRatePruner):
+            return self.method.finalize(self.data.calibration(self.config.augment))
         net = self.method.finalize()
         net.eval()
         return net

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bandstop import peers
+from bandstop.multirate import MultiRatePruner
 from bandstop.nets import NetConfig
 from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
@@ -123,6 +124,17 @@ def make_method(config: RunConfig, net: nn.Module, steps: int, example: Tensor) 
         return Dense(net, steps)
     budget = config.budget
     assert budget is not None
+    if config.rate_range is not None:
+        return MultiRatePruner(
+            net,
+            config.rate_range,
+            steps=steps,
+            passes=config.prune.passes,
+            recipe=config.prune.recipe(config.prior),
+            example=example,
+            follow=config.prune.follow,
+            seed=config.seed,
+        )
     if config.method == "pmp":
         return Pruner(net, budget, steps=steps, recipe=config.prune.recipe(config.prior), example=example)
     settings = dict(config.rival)
