@@ -1,1 +1,18 @@
-"""Pruning on many ranks."""
+"""Pruning on many ranks: DistributedDataParallel and FSDP2 (``fully_shard``), with checkpoints for any number of ranks.
+
+The engine notices sharded weights by itself; here is what a training script calls besides.
+"""
+
+from bandstop.distributed.agreement import fingerprint, require_agreement
+from bandstop.distributed.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
+from bandstop.distributed.plain import full_state_dict, save_plain
+
+__all__ = [
+    "fingerprint",
+    "full_state_dict",
+    "last_checkpoint",
+    "load_checkpoint",
+    "require_agreement",
+    "save_checkpoint",
+    "save_plain",
+]

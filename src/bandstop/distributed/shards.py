@@ -32,7 +32,7 @@ def is_sharded(tensor: Tensor) -> TypeGuard[DTensor]:
 
 
 def local(tensor: Tensor) -> Tensor:
-    """This rank's part of a sharded tensor (the same memory), any other tensor as it is."""
+    """The part of a sharded tensor that this rank holds (the same memory), any other tensor as it is."""
     return tensor.to_local() if is_sharded(tensor) else tensor
 
 
@@ -101,7 +101,7 @@ class Shards:
         return cls(sharded)
 
     def local(self, name: str) -> Tensor:
-        """This rank's part of a weight, without gradient."""
+        """The part of a weight that this rank holds, without gradient."""
         part: Tensor = self.weights[name].to_local().detach()
         return part
 

@@ -27,7 +27,9 @@ def rehomed(model: nn.Module, owners: Iterable[tuple[nn.Module, str]]) -> Iterat
     if not groups:
         yield
         return
-    homes = {id(module.parametrizations[attribute]): (module, attribute) for module, attribute in owners}  # type: ignore[union-attr,index]
+    lists = [(module.parametrizations[attribute], module, attribute) for module, attribute in owners]  # type: ignore[union-attr,index]
+    homes = {id(parametrisations): (module, attribute) for parametrisations, module, attribute in lists}
+    gone = {id(part) for parametrisations, _, _ in lists for part in parametrisations.children()}
     reshard(model)
     yield
     for group in groups:
@@ -38,7 +40,8 @@ def rehomed(model: nn.Module, owners: Iterable[tuple[nn.Module, str]]) -> Iterat
             shared = [homes.get(id(module), (module, name)) for module, name in pairs]
             info.shared_modules[:] = [module for module, _ in shared]
             info.shared_param_names[:] = [name for _, name in shared]
-        group.fsdp_params[:] = [p for p in group.fsdp_params if not _is_gain(p)]
+        # The layers' gains are in the weights now.
+        group.fsdp_params[:] = [p for p in group.fsdp_params if id(p._module_info.module) not in gone]
         for handles in (
             group._module_to_pre_save_state_dict_hook_handle,
             group._module_to_pre_load_state_dict_hook_handle,
@@ -63,14 +66,6 @@ def plain_class(module: nn.Module) -> Iterator[None]:
         inner = type(module)
         own = {"__deepcopy__": wrapped.__dict__["__deepcopy__"]} if "__deepcopy__" in wrapped.__dict__ else {}
         module.__class__ = type(f"FSDP{inner.__name__}", (kind, inner), own)
-
-
-def _is_gain(weight: Any) -> bool:
-    """The layers' gains are in the weights now, and their modules gone: nothing to gather."""
-    return weight._module_info.param_name == "log_gain" and not any(
-        weight._module_info.shared_param_names[i] != "log_gain"
-        for i in range(len(weight._module_info.shared_param_names))
-    )
 
 
 def _groups(model: nn.Module) -> Iterator[Any]:

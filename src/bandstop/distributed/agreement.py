@@ -1,0 +1,93 @@
+"""Whether all ranks hold the same masks: a fingerprint of them that does not depend on how they are sharded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, distributed
+
+from bandstop.distributed.shards import Shards, is_sharded
+from bandstop.errors import TrainingError
+
+if TYPE_CHECKING:
+    from bandstop.pruner import Pruner
+
+__all__ = ["fingerprint", "require_agreement"]
+
+
+def fingerprint(masks: Mapping[str, Tensor]) -> int:
+    """One number for the set of entries that ``masks`` hold: the sum of a hash of each entry's layer and place, mod 2⁶⁴.
+
+    Equal masks have equal fingerprints on one rank or many; where they are sharded every rank must ask.
+
+    >>> one, other = torch.tensor([True, False]), torch.tensor([False, True])
+    >>> fingerprint({"a": one, "b": other}) == fingerprint({"a": one, "b": other}) != fingerprint({"a": other, "b": one})
+    True
+    """
+    shards = Shards.of(masks)
+    parts = []
+    for number, (name, mask) in enumerate(masks.items()):
+        held = mask if shards is None else shards.local(name)
+        if shards is None:
+            places = mask.flatten().nonzero().flatten()
+        else:
+            places = shards.places(name)[held]
+        parts.append(_mixed(places + (number << 44)).sum())
+    total = torch.stack(parts).sum()
+    return int(total if shards is None else shards.sum(total))
+
+
+def require_agreement(pruner: Pruner) -> None:
+    """Refuse to go on unless schedules, thresholds, gains and masks are the same, bit for bit, on all ranks.
+
+    A few bytes are exchanged. Every rank must call it, and every rank raises the error.
+    """
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return
+    device = pruner.layers[0].latent.device
+    own = torch.tensor(_digests(pruner), dtype=torch.int64, device=device)
+    lowest, highest = own.clone(), own.clone()
+    distributed.all_reduce(lowest, op=distributed.ReduceOp.MIN)
+    distributed.all_reduce(highest, op=distributed.ReduceOp.MAX)
+    different = [what for what, low, high in zip(_DIGESTS, lowest, highest, strict=True) if low != high]
+    if different:
+        raise TrainingError(
+            f"all ranks must hold the same {' and '.join(different)}, and they differ: attach the pruner before the model is "
+            "wrapped or sharded, call pruner.step() on every rank, and let no rank skip a step"
+        )
+
+
+_DIGESTS = ("steps", "thresholds", "gains", "masks")
+
+
+def _digests(pruner: Pruner) -> list[int]:
+    bands = [layer.band for layer in pruner.layers if layer.band is not None]
+    thresholds = [number for band in bands for number in (band.threshold, band.temperature)]
+    gains = [band.gain for band in bands]
+    masks = {layer.name: layer.band.keep for layer in pruner.layers if layer.band is not None}
+    if not bands:  # finalized: the zeros are the mask
+        weights = {layer.name: layer.latent.detach() for layer in pruner.layers}
+        masks = {name: _nonzero(weight) for name, weight in weights.items()}
+    fixed = {name: mask for name, mask in masks.items() if mask is not None}
+    signed = fingerprint(fixed) if fixed else 0
+    return [pruner.taken, _digest(thresholds), _digest(gains), signed]
+
+
+def _nonzero(weight: Tensor) -> Tensor:
+    shards = Shards.of({"": weight})
+    return weight != 0 if shards is None else shards.like("", shards.local("") != 0)
+
+
+def _digest(numbers: list[Tensor]) -> int:
+    values = [float(number) for number in numbers if not is_sharded(number)]
+    return int.from_bytes(sha256(repr(values).encode()).digest()[:7])
+
+
+def _mixed(numbers: Tensor) -> Tensor:
+    """The finaliser of SplitMix64: spreads neighbouring numbers over all of int64."""
+    numbers = (numbers ^ (numbers >> 30)) * -0x40A7B892E31B1A47
+    numbers = (numbers ^ (numbers >> 27)) * -0x6B2FB644ECCEEE15
+    return numbers ^ (numbers >> 31)

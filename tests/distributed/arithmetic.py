@@ -1,0 +1,71 @@
+"""Sharded thresholds, masks and counts beside those of one process, on awkward tensors."""
+
+import json
+import sys
+
+import torch
+from ranks import on_ranks
+from torch.distributed import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+from bandstop.allocation import allocate
+from bandstop.distributed.agreement import fingerprint
+from bandstop.distributed.choosing import count_above, cut_values, select_all
+
+SHAPES = {"wide": (7, 31), "few rows": (3, 50), "one row": (1, 20), "cube": (5, 4, 3), "large": (64, 129)}
+
+
+def latents(kind: str) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    made = {name: torch.randn(shape, generator=generator) for name, shape in SHAPES.items()}
+    if kind == "ties":  # few values, many equal, zeros of both signs
+        made = {name: (latent * 2).round() / 2 * -1.0 for name, latent in made.items()}
+    if kind == "mixed precision":
+        kinds = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.float32)
+        made = {name: latent.to(dtype) for (name, latent), dtype in zip(made.items(), kinds, strict=True)}
+    return made
+
+
+def differences() -> list[str]:
+    """What differs from one process; nothing should."""
+    world, wrong = torch.distributed.get_world_size(), []
+    flat = init_device_mesh("cpu", (world,))
+    meshes = {"rows": (flat, [Shard(0)])}
+    if world == 4:
+        grid = init_device_mesh("cpu", (2, 2))
+        meshes["hybrid"] = (grid, [Replicate(), Shard(0)])
+        meshes["blocks"] = (grid, [Shard(0), Shard(1)])
+    for kind in ("random", "ties", "mixed precision"):
+        plain = latents(kind)
+        sizes = {name: latent.numel() for name, latent in plain.items()}
+        for way, (mesh, placements) in meshes.items():
+            sharded = {name: distribute_tensor(t, mesh, placements) for name, t in plain.items()}
+            for share in (0.0, 0.02, 0.3, 0.97, 1.0):
+                counts = {name: round(share * n) for name, n in sizes.items()}
+                label = f"{kind}, {way}, {share}"
+                cuts = cut_values(plain, counts), cut_values(sharded, counts)
+                wrong += [f"{label}: cut of {n}" for n in plain if not torch.equal(cuts[0][n], cuts[1][n])]
+                masks = select_all(plain, counts), select_all(sharded, counts)
+                wrong += [
+                    f"{label}: mask of {n}"
+                    for n in plain
+                    if not torch.equal(masks[0][n], masks[1][n].full_tensor())
+                    or int(masks[0][n].sum()) != counts[n]
+                ]
+                if fingerprint(masks[0]) != fingerprint(masks[1]):
+                    wrong.append(f"{label}: fingerprint")
+                if count_above(plain, torch.tensor(0.7)) != count_above(sharded, torch.tensor(0.7)):
+                    wrong.append(f"{label}: count")
+                for rule in ("learned", "erk", "uniform", "given"):
+                    for floor in (0, 1, 5):
+                        total = max(round(share * sum(sizes.values())), 5 * floor)
+                        given = {"wide": 2.0} if rule == "given" else None
+                        one = allocate(rule, total, plain, floor=floor, given=given)
+                        many = allocate(rule, total, sharded, floor=floor, given=given)
+                        if one != many:
+                            wrong.append(f"{label}: {rule} with floor {floor}: {one} and {many}")
+    return wrong
+
+
+if __name__ == "__main__":
+    print(json.dumps(on_ranks(int(sys.argv[1]), differences)))
