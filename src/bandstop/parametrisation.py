@@ -59,6 +59,10 @@ class BandStop(nn.Module):
             gain is not None and not is_sharded(gain) and gain.numel() == 1
         ):  # saved by one process, loaded among ranks, or the reverse
             state_dict[f"{prefix}log_gain"] = gain.reshape(self.log_gain.shape)
+        keep = state_dict.get(f"{prefix}keep")
+        if keep is not None and self.keep is None and not is_sharded(keep):
+            # Trainers load the model before the pruner: the mask of a frozen one finds its place either way.
+            self.keep = torch.ones_like(keep, device=self.threshold.device)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:

@@ -255,7 +255,7 @@ class Pruner:
         return {"taken": self.taken, "frozen": self.frozen, "counts": dict(self._counts)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state_dict``; call before loading the model's state, so that its masks find their place."""
+        """Continue from ``state_dict``; call before or after loading the model's state, which holds the masks."""
         self.taken, self.frozen, self._counts = (
             int(state["taken"]),
             bool(state["frozen"]),
@@ -263,7 +263,10 @@ class Pruner:
         )
         for layer in self.layers:
             assert layer.band is not None
-            layer.fix(torch.ones_like(layer.latent, dtype=torch.bool) if self.frozen else None)
+            loaded = layer.band.keep
+            if loaded is None:
+                loaded = torch.ones_like(layer.latent, dtype=torch.bool)
+            layer.fix(loaded if self.frozen else None)
 
 
 def _rounded(values: Tensor) -> list[float]:
