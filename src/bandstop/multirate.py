@@ -219,6 +219,17 @@ class MultiRatePruner(Pruner):
             latents, kept, lambda n: self._counts_at(Budget.weights(n), 1.0), self.model, self.example
         )
 
+    def described(self, budget: Budget | float) -> dict[str, dict[str, float]]:
+        """Threshold and gain of each layer as ``extract`` uses them."""
+        chosen = self._chosen(budget)
+        move_to(self.layers, self._shifts, min(max(self.position(chosen.rate), -1.0), 1.0))
+        found = {}
+        for layer in self.layers:
+            assert layer.band is not None
+            gain = float(layer.band.gain.detach())
+            found[layer.name] = {"threshold": float(chosen.thresholds[layer.name]), "gain": gain}
+        return found
+
     def finalize(self, batches: Iterable[Any] | None = None) -> nn.Module:
         """The highest rate, extracted; the pruner and its latents stay as they are."""
         return self.extract(self.rates[1], batches)

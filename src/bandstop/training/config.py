@@ -177,7 +177,7 @@ class RunConfig:
     """Budget: multiply-accumulates an inference."""
     scope: Literal["prunable", "network"] | None = None
     """Whether the budget counts prunable weights only or every parameter of the network; unless given, bytes count everything."""
-    rival: tuple[tuple[str, float], ...] = ()
+    rival: tuple[tuple[str, float | str], ...] = ()
     """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
@@ -193,6 +193,8 @@ class RunConfig:
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = 1
     """Threads of torch: one is fastest for nets this small."""
+    extracted_from: Annotated[str | None, tyro.conf.Suppress] = None
+    """The run, trained for many rates, that this one was taken out of."""
     net: NetConfig = field(default_factory=NetConfig)
     prune: PruneConfig = field(default_factory=PruneConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)

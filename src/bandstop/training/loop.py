@@ -44,7 +44,7 @@ class Trainer:
         for group in groups:
             group["top_lr"] = group["lr"]
         kind = torch.optim.AdamW if optim.kind == "adamw" else torch.optim.Adam
-        self.optimiser = kind(groups, lr=optim.lr, betas=(0.9, 0.999))
+        self.optimiser = kind(groups, lr=optim.lr, betas=(0.9, 0.999), fused=True)
         if bind := getattr(self.method, "bind", None):
             bind(self.optimiser)
         self._lr_progress: Callable[[float], float] = getattr(
@@ -174,7 +174,8 @@ class Trainer:
         if self.average:
             self.net.load_state_dict({**self.net.state_dict(), **self.average})
         if isinstance(self.method, MultiRatePruner):
-            return self.method.finalize(self.data.calibration(self.config.augment))
+            assert self.config.budget is not None
+            return self.method.extract(self.config.budget, self.data.calibration(self.config.augment))
         net = self.method.finalize()
         net.eval()
         return net

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +14,15 @@ import torch
 
 from bandstop.errors import ConfigError
 from bandstop.files import write_text
+from bandstop.multirate import MultiRatePruner
 from bandstop.nets import build_net
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, prepare
+from bandstop.training.extract import save_latents
+from bandstop.training.finish import write_result
 from bandstop.training.folder import (
     CHECKPOINT,
     CONFIG,
@@ -34,8 +36,7 @@ from bandstop.training.folder import (
 from bandstop.training.loop import Trainer
 from bandstop.training.memory import keep_freed_memory
 from bandstop.training.methods import net_for
-from bandstop.training.metrics import predict, quality, size
-from bandstop.training.recogniser import MODEL_FILE, Recogniser, load_recogniser, save_recogniser
+from bandstop.training.recogniser import load_recogniser
 
 __all__ = ["train_run"]
 
@@ -124,39 +125,11 @@ def _board(out: Path, epoch: int) -> Any:
 def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) -> dict[str, Any]:
     layers = trainer.method.snapshot().get("layers", {})
     net = trainer.finalize()
-    source = data.source
-    recogniser = Recogniser(
-        net,
-        data.normaliser,
-        source.class_names,
-        source.joint_names,
-        config,
-        tuple(map(tuple, data.pose.tolist())),
-    )
-    measured = size(net, data.judge_signals[:1])
-    for row in measured["layers"]:
-        row |= layers.get(row["name"], {"threshold": None, "gain": None})
-    budget = config.budget
-    metrics = {
-        **quality(data.judge_labels, predict(net, data.judge_signals)),
-        "split": data.judged_on,
-        "class_names": list(source.class_names),
-        **measured,
-        "rate_asked": config.rate,
-        "rate_observed": 1 - measured["weights_kept"] / measured["weights_total"],
-        "budget": None
-        if budget is None or config.dense
-        else {"kind": budget.kind, "amount": budget.amount, "scope": budget.scope},
-        "method": "dense" if config.dense else config.method,
-        "prior": None if config.dense else config.prior,
-        "distilled_from": list(config.distill.teachers),
-        "seed": config.seed,
-        "epochs": config.epochs,
-        "seconds": round(trainer.seconds, 2),
-        "machine": f"{platform.machine()} {platform.system()}, torch {torch.__version__}, {config.threads} thread(s)",
-    }
-    save_recogniser(recogniser, out / MODEL_FILE)
-    write_text(out / METRICS, json.dumps(metrics, indent=1))
+    if isinstance(trainer.method, MultiRatePruner):
+        assert config.budget is not None
+        layers = trainer.method.described(config.budget)
+        save_latents(out, trainer, data.fingerprint())
+    metrics = write_result(config, out, net, data, layers, seconds=trainer.seconds)
     with suppress(FileNotFoundError):
         (out / CHECKPOINT).unlink()
     return metrics
