@@ -81,14 +81,14 @@ def test_it_learns_at_every_rate(tiny: SequenceSet, tmp_path: Path) -> None:
 
 
 def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Path, run: Path) -> None:
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     def stop(row: dict[str, object]) -> None:
         if row["epoch"] == 4:
-            raise Stop
+            raise StopError
 
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         train_run(CONFIG, tmp_path / "run", sequences=tiny, show=stop, checkpoint_seconds=0)
     train_run(CONFIG, tmp_path / "run", sequences=tiny, resume=True)
     one, two = (load_recogniser(folder).net.state_dict() for folder in (run, tmp_path / "run"))
