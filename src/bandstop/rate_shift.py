@@ -45,11 +45,7 @@ class RatedBandStop(BandStop):
 
     def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
         super().__init__(gate, gain, learn_gain=learn_gain)
-        slope = torch.zeros_like(gain)
-        if learn_gain:
-            self.slope = nn.Parameter(slope)
-        else:
-            self.register_buffer("slope", slope)
+        self.slope = nn.Parameter(torch.zeros_like(gain))
         self.register_buffer("position", torch.zeros_like(gain))
 
     @property

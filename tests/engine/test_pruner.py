@@ -25,7 +25,7 @@ RECIPES: dict[str, Callable[[], Recipe]] = {
     "logistic": lambda: Recipe(gate=Logistic()),
     "with KL": lambda: Recipe(kl=Constant(1.0), histogram="layer"),
     "scaled start": lambda: Recipe(start="scale"),
-    "fixed gains": lambda: Recipe(learn_gain=False),
+    "learned gains": lambda: Recipe(learn_gain=True),
 }
 
 

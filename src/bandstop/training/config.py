@@ -58,7 +58,7 @@ class PruneConfig:
     """Latents start as the prior's quantiles in the order of the initial weights, or as those weights rescaled."""
     prior_scale: float = 1.0
     """Scale of the prior, in latent units."""
-    learn_gain: bool = True
+    learn_gain: bool = False
     """Train the layer gains."""
     live: bool = True
     """Spend the budget on live connections only."""
