@@ -99,6 +99,7 @@ class Pruner:
         Latents have the scale of the prior, about one, not of the layer: they learn ten times as fast unless told otherwise,
         and are not decayed.
         """
+        self._latents()  # refuses what cannot be trained
         latents = [layer.latent for layer in self.layers]
         known = {id(p) for p in latents}
         rest = [p for p in self.model.parameters() if id(p) not in known]
