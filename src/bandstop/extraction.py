@@ -92,9 +92,6 @@ def make_plain(model: nn.Module, weights: Mapping[int, Tensor]) -> None:
         module.__class__ = plain
         for name, latent in latents.items():
             module.register_parameter(name, latent)
-        if isinstance(module, nn.RNNBase):
-            module._bandstop_refresh.remove()  # type: ignore[union-attr,operator]
-            del module._bandstop_refresh
     refresh_recurrent(model)
 
 

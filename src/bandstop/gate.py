@@ -87,8 +87,7 @@ class _ShrinkScaled(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
-        weight = latent.clamp(-threshold, threshold)
-        torch.sub(latent, weight, out=weight).mul_(gain)
+        weight = latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain)
         ctx.save_for_backward(weight, gain)
         return weight
 

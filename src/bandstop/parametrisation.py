@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,21 +9,22 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.utils import parametrize
 
+from bandstop.choice import Layers, choose_weights
 from bandstop.distributed.frozen import hold_zeros, mask_gradients
 from bandstop.distributed.shards import is_sharded, largest, local, require_plain, whole
 from bandstop.distributed.unwrap import plain_class
-from bandstop.errors import ModelError
 from bandstop.gate import Gate
+from bandstop.grafting import graft, ungraft
+from bandstop.late_mask import LateMask
 
 __all__ = ["BandStop", "PrunedLayer", "prunable_layers"]
 
 
-class BandStop(nn.Module):
+class BandStop(LateMask):
     """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M."""
 
     threshold: Tensor
     temperature: Tensor
-    keep: Tensor | None
 
     def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
         super().__init__()
@@ -40,7 +40,6 @@ class BandStop(nn.Module):
             self.register_buffer("log_gain", start)
         self.register_buffer("threshold", torch.zeros_like(gain))
         self.register_buffer("temperature", torch.ones_like(gain))
-        self.register_buffer("keep", None)
 
     @property
     def gain(self) -> Tensor:
@@ -80,6 +79,23 @@ class PrunedLayer:
     hook: Any = field(default=None, repr=False)
 
     @property
+    def padding(self) -> int | None:
+        """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied to another layer."""
+        rows = {
+            m.padding_idx if isinstance(m, nn.Embedding | nn.EmbeddingBag) else None for m, _ in self.owners
+        }
+        return rows.pop() if len(rows) == 1 else None
+
+    def free(self, tensor: Tensor) -> Tensor:
+        """``tensor``, shaped like the weight, without the padding row (a view where that is the first or last)."""
+        row = self.padding
+        if row is None or is_sharded(tensor) or self.shard is not None:
+            return tensor
+        if row in (0, len(tensor) - 1):
+            return tensor[1:] if row == 0 else tensor[:-1]
+        return torch.cat((tensor[:row], tensor[row + 1 :]))
+
+    @property
     def latent(self) -> nn.Parameter:
         """Ŵ while attached, the plain weight otherwise."""
         module, attribute = self.owners[0]
@@ -99,8 +115,7 @@ class PrunedLayer:
             setattr(module, attribute, parameter)
             parametrize.register_parametrization(module, attribute, band, unsafe=True)
             module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
-            if isinstance(module, nn.RNNBase) and not hasattr(module, "_bandstop_refresh"):
-                module._bandstop_refresh = module.register_forward_pre_hook(_refresh_flat_weights)
+            graft(module)
         with torch.no_grad():
             parameter.copy_(latent)
         self.band = band
@@ -112,16 +127,11 @@ class PrunedLayer:
         for module, attribute in self.owners:
             with plain_class(module):
                 parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
+            ungraft(module)
             setattr(module, attribute, parameter)
         with torch.no_grad():
             local(parameter).copy_(weight)
         self.band = self.shard = None
-        for module, _ in self.owners:
-            if isinstance(module, nn.RNNBase) and hasattr(module, "_bandstop_refresh"):
-                if not parametrize.is_parametrized(module):
-                    module._bandstop_refresh.remove()  # type: ignore[union-attr,operator]
-                    del module._bandstop_refresh
-                _refresh_flat_weights(module, None)
 
     @torch.no_grad()
     def effective(self) -> Tensor:
@@ -135,6 +145,9 @@ class PrunedLayer:
         """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
         assert self.band is not None
         local(self.latent).copy_(nonzero(self.effective(), keep))
+        # An open gate: averaged copies, which have no mask, take these two over and with them the same weights.
+        self.band.threshold.zero_()
+        self.band.temperature.fill_(torch.finfo(self.band.temperature.dtype).tiny)
         self.fix(keep)
 
     def fix(self, keep: Tensor | None) -> None:
@@ -157,52 +170,14 @@ def nonzero(weight: Tensor, keep: Tensor) -> Tensor:
     return torch.where(local(keep), torch.where(weight == 0, tiny, weight), 0)
 
 
-def _refresh_flat_weights(module: nn.Module, _: object) -> None:
-    """Recurrent layers cache their weights in a list; make the list see the gated ones."""
-    if isinstance(module, nn.RNNBase):
-        module._flat_weights = [getattr(module, name) for name in module._flat_weights_names]
-
-
-def prunable_layers(
-    model: nn.Module, choose: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None
-) -> list[PrunedLayer]:
-    """The tensors to prune: parameters of two or more dimensions, or those chosen by name (``fnmatch``) or predicate.
+def prunable_layers(model: nn.Module, layers: Layers = None) -> list[PrunedLayer]:
+    """The tensors to prune, as ``choose_weights`` finds them: by default weights of two or more dimensions.
 
     >>> [layer.name for layer in prunable_layers(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1)))]
     ['0.weight', '2.weight']
     """
-    from fnmatch import fnmatch
-
-    patterns = None if choose is None or callable(choose) else list(choose)
-    used: set[str] = set()
-    owners: dict[int, list[tuple[str, nn.Module, str]]] = {}
     require_plain(model)
-    for prefix, module in model.named_modules():
-        if parametrize.is_parametrized(module):
-            raise ModelError(
-                f"layer {prefix or 'model'} is parametrised already: finalize the pruner on it (or remove its "
-                "parametrisations) before attaching another"
-            )
-        for attribute, parameter in module.named_parameters(recurse=False):
-            name = f"{prefix}.{attribute}" if prefix else attribute
-            if patterns is not None:
-                matched = {p for p in patterns if fnmatch(name, p)}
-                used |= matched
-                wanted = bool(matched)
-            else:
-                wanted = choose(name, parameter) if callable(choose) else parameter.ndim >= 2
-            if not wanted and id(parameter) not in owners:
-                continue
-            if not parameter.is_floating_point():
-                raise ModelError(
-                    f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned"
-                )
-            owners.setdefault(id(parameter), []).append((name, module, attribute))
-    if patterns is not None and (unknown := [p for p in patterns if p not in used]):
-        names = ", ".join(n for n, _ in model.named_parameters())
-        raise ModelError(f"no parameter is called {', '.join(map(repr, unknown))}; the model has: {names}")
-    if not owners:
-        raise ModelError(
-            "the model has no weight of two or more dimensions to prune; name the parameters with layers=[…]"
-        )
-    return [PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found)) for found in owners.values()]
+    return [
+        PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found))
+        for found in choose_weights(model, layers)
+    ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from bandstop.budget import Budget
+from bandstop.choice import Layers
 from bandstop.distributed.choosing import count_above, count_true, cut_values, select_all
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
@@ -48,7 +48,7 @@ class Pruner:
         *,
         steps: int,
         recipe: Recipe | None = None,
-        layers: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None,
+        layers: Layers = None,
         example: Any = None,
     ) -> None:
         if steps < 1:
@@ -68,6 +68,7 @@ class Pruner:
         self.target = Target.of(model, self._latents(), self.budget, self.recipe.floor, example)
         self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
         self.taken, self.frozen = 0, False
+        self._last_cuts: dict[str, float] = {}
         self._counts: dict[str, int] = {}
         self.sharing = Sharing(self.recipe, self.target)
         self._shared(1.0)  # refuses what cannot be shared out before anything is touched
@@ -207,6 +208,7 @@ class Pruner:
         """Fix the final mask now; from here on the kept weights train freely."""
         self._update()
         keep = self.selection()
+        self._last_cuts = {l.name: float(l.band.threshold) for l in self.layers if l.band is not None}
         for layer in self.layers:
             layer.freeze(keep[layer.name])
         self._counts = count_true(keep)
@@ -235,7 +237,8 @@ class Pruner:
         layers = {}
         for layer in self.layers:
             assert layer.band is not None
-            layers[layer.name] = {"threshold": float(layer.band.threshold), "gain": float(layer.band.gain)}
+            threshold = self._last_cuts.get(layer.name, float(layer.band.threshold))
+            layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
         if self.frozen:
             return {"layers": layers}
         shards, values = Shards.of(self._latents()), [local(layer.latent) for layer in self.layers]
@@ -253,7 +256,8 @@ class Pruner:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
-        return {"taken": self.taken, "frozen": self.frozen, "counts": dict(self._counts)}
+        counts, cuts = dict(self._counts), dict(self._last_cuts)
+        return {"taken": self.taken, "frozen": self.frozen, "counts": counts, "cuts": cuts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; call before or after loading the model's state, which holds the masks."""
@@ -262,6 +266,7 @@ class Pruner:
             bool(state["frozen"]),
             dict(state["counts"]),
         )
+        self._last_cuts = dict(state.get("cuts", {}))
         for layer in self.layers:
             assert layer.band is not None
             loaded = layer.band.keep

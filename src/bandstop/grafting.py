@@ -1,0 +1,97 @@
+"""What a module's generated class must do so that a network under training can be copied, pickled and sent to other processes.
+
+``torch.nn.utils.parametrize`` gives each parametrised module a class of its own. Copies made by torch share that class, so that
+taking the parametrisation off one of them breaks the others, and pickling is refused. Here every copy gets a class of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from bandstop.errors import ModelError
+
+__all__ = ["graft", "ungraft"]
+
+
+def graft(module: nn.Module) -> None:
+    """Let a parametrised ``module`` be deep-copied and pickled; let a recurrent one see its weights as they are at present.
+
+    Its state holds latents only, and a state of plain weights is refused with a sentence.
+    """
+    kind: Any = type(module)
+    base: Any = kind.__bases__[0]
+
+    def save(self: nn.Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        base._save_to_state_dict(self, destination, prefix, keep_vars)
+        for name in _names(self):  # some layers save their weight by name, though it is made from a latent
+            destination.pop(prefix + name, None)
+
+    def load(self: nn.Module, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        _refuse_plain_weights(self, state, prefix)
+        base._load_from_state_dict(self, state, prefix, *rest)
+
+    kind._save_to_state_dict, kind._load_from_state_dict = save, load
+    kind.__deepcopy__, kind.__reduce_ex__ = _deepcopy, _reduce
+    if isinstance(module, nn.RNNBase):
+        vars(module).pop("_flat_weights", None)
+        kind._flat_weights = property(_flat_weights, _ignore)
+
+
+def ungraft(module: nn.Module) -> None:
+    """Give a recurrent module that is no longer parametrised the list of weights that its class expects."""
+    if isinstance(module, nn.RNNBase) and not parametrize.is_parametrized(module):
+        vars(module)["_flat_weights"] = _flat_weights(module)
+
+
+def _names(module: nn.Module) -> tuple[str, ...]:
+    return tuple(module.parametrizations)  # type: ignore[arg-type]
+
+
+def _refuse_plain_weights(module: nn.Module, state: dict[str, Any], prefix: str) -> None:
+    """A plain network's weights say nothing about latents: they are what a pruner starts from."""
+    for name in _names(module):
+        if prefix + name in state and f"{prefix}parametrizations.{name}.original" not in state:
+            raise ModelError(
+                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: load plain weights before "
+                "the pruner is attached, or after `finalize`"
+            )
+
+
+def _flat_weights(module: nn.Module) -> list[Tensor | None]:
+    return [getattr(module, name, None) for name in module._flat_weights_names]  # type: ignore[union-attr]
+
+
+def _ignore(module: nn.Module, _: object) -> None:
+    """Recurrent layers cache their weights when they are moved; gated ones are made anew at each use."""
+
+
+def _rebuilt(kind: type[nn.Module], names: tuple[str, ...]) -> nn.Module:
+    """An empty module of class ``kind`` with a generated class of its own."""
+    module = kind.__new__(kind)
+    parametrize._inject_new_class(module)
+    for name in names:
+        parametrize._inject_property(module, name)
+    graft(module)
+    return module
+
+
+def _recipe(module: nn.Module) -> tuple[type[nn.Module], tuple[str, ...]]:
+    return parametrize.type_before_parametrizations(module), _names(module)
+
+
+def _deepcopy(self: nn.Module, memo: dict[int, Any]) -> nn.Module:
+    replica = memo[id(self)] = _rebuilt(*_recipe(self))
+    vars(replica).update(copy.deepcopy(vars(self), memo))
+    return replica
+
+
+def _fill(module: nn.Module, state: dict[str, Any]) -> None:
+    vars(module).update(state)
+
+
+def _reduce(self: nn.Module, protocol: int) -> tuple[Any, ...]:
+    return _rebuilt, _recipe(self), vars(self), None, None, _fill
