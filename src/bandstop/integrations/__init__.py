@@ -1,0 +1,1 @@
+"""Thin glue for other people's trainers: :mod:`.lightning`, :mod:`.transformers`, :mod:`.accelerate`."""
