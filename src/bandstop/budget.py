@@ -72,7 +72,7 @@ class Budget:
 
     @staticmethod
     def macs(amount: int, scope: Scope = "prunable") -> Budget:
-        """Use at most this number of multiply-accumulates an inference."""
+        """Use at most this number of multiply-accumulates an inference; ``scope="network"`` counts those of unpruned weights too."""
         return Budget("macs", amount, scope)
 
     def connections(self, *, prunable: int, unpruned: int = 0, smallest: int = 1) -> int:
@@ -119,7 +119,8 @@ class Budget:
         """Trim or fill per-layer ``counts`` so that ``Σ count·uses`` comes as near to the asked MACs as it can from below.
 
         ``uses``: multiply-accumulates that one connection of a layer costs an inference. What is left goes to the dearest layer that
-        it pays for, then to the next: the budget is met exactly where some layer with room costs a single MAC a connection.
+        it pays for, then to the next: the budget is met exactly where some layer with room costs a single MAC a connection. Layers
+        that multiply nothing (tables that are looked up) keep their counts.
         """
         fitted, limit = dict(counts), int(self.amount)
         least = sum(min(smallest, sizes[n]) * uses[n] for n in fitted)
@@ -127,11 +128,12 @@ class Budget:
             raise BudgetError(
                 f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} MACs, the smallest possible"
             )
-        for name in sorted(fitted, key=lambda n: (-uses[n], n)):
+        paid = sorted((n for n in fitted if uses[n]), key=lambda n: (-uses[n], n))
+        for name in paid:
             over = sum(fitted[n] * uses[n] for n in fitted) - limit
             if over > 0:
                 fitted[name] = max(min(smallest, sizes[name]), fitted[name] - -(-over // uses[name]))
-        for name in sorted(fitted, key=lambda n: (-uses[n], n)):
+        for name in paid:
             left = limit - sum(fitted[n] * uses[n] for n in fitted)
             fitted[name] = min(sizes[name], fitted[name] + max(left, 0) // uses[name])
         return fitted

@@ -19,12 +19,12 @@ from bandstop.budget import Budget
 from bandstop.calibration import recalibrate, running_norms
 from bandstop.errors import BudgetError, ConfigError
 from bandstop.extraction import Extraction, by_live_paths, by_magnitude, make_plain, refresh_recurrent
+from bandstop.last_choice import choose_live
 from bandstop.magnitude import cut_value, select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero
 from bandstop.pruner import Pruner
 from bandstop.rate_shift import RatedBandStop, attach_shifts, move_to
 from bandstop.recipe import Recipe
-from bandstop.sharing import choose_live
 from bandstop.target import Target
 from bandstop.topology import trace
 

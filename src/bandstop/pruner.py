@@ -9,15 +9,18 @@ from torch import Tensor, nn
 
 from bandstop.budget import Budget
 from bandstop.choice import Layers
-from bandstop.distributed.choosing import count_above, count_true, cut_values, select_all
+from bandstop.distributed.choosing import count_above, count_true
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
-from bandstop.errors import ConfigError, ModelError
-from bandstop.histogram import Bins, kl_to_prior, soft_histogram
+from bandstop.errors import ConfigError, ModelError, TrainingError
+from bandstop.histogram import Bins, kl_to_prior
+from bandstop.last_choice import choose_largest, choose_live
 from bandstop.magnitude import rank_transform
+from bandstop.outcome import Outcome, unwrapped
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.recipe import Recipe
-from bandstop.sharing import Sharing, choose_live
+from bandstop.sharing import Sharing
+from bandstop.snapshot import take_snapshot
 from bandstop.target import Target
 from bandstop.topology import trace
 
@@ -65,11 +68,13 @@ class Pruner:
                 "only live connections can be kept with an example input to trace: give example=…"
             )
         self.layers = prunable_layers(model, layers)
-        self.target = Target.of(model, self._latents(), self.budget, self.recipe.floor, example)
+        self.padding = {layer.name: row for layer in self.layers if (row := layer.padding) is not None}
+        sizes = {layer.name: layer.free(layer.latent).numel() for layer in self.layers}
+        self.target = Target.of(model, self._latents(), self.budget, self.recipe.floor, example, sizes)
         self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
         self.taken, self.frozen = 0, False
         self._last_cuts: dict[str, float] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: dict[str, int] | None = None
         self.sharing = Sharing(self.recipe, self.target)
         self._shared(1.0)  # refuses what cannot be shared out before anything is touched
         if self.live:
@@ -81,7 +86,8 @@ class Pruner:
 
     def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
         """Parametrisation and first latent of a layer: its scale goes to the gain, its shape to the prior's."""
-        weight = layer.latent.detach()
+        whole = layer.latent.detach()
+        weight = layer.free(whole)
         spread = weight.square().mean().sqrt()
         if not bool(torch.isfinite(spread)):
             raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
@@ -90,6 +96,8 @@ class Pruner:
         gain = spread / self.recipe.prior.std
         rank = self.recipe.start == "rank"
         latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
+        if (row := layer.padding) is not None:
+            latent = torch.cat((latent[:row], torch.zeros_like(whole[:1]), latent[row:]))
         return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.learn_gain), latent
 
     def parameter_groups(
@@ -121,7 +129,17 @@ class Pruner:
     @property
     def kept(self) -> int:
         """Connections kept at present."""
-        return sum(self._counts.values())
+        return sum(self.counts.values())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Connections of each layer that pass at present."""
+        if self._counts is None:  # asked for only when they are needed: the device must be waited for
+            pairs = zip(self._latents().items(), self.layers, strict=True)
+            self._counts = {
+                n: count_above({n: x}, l.band.threshold)[n] for (n, x), l in pairs if l.band is not None
+            }
+        return self._counts
 
     @property
     def rate(self) -> float:
@@ -141,7 +159,7 @@ class Pruner:
     def divergence(self) -> Tensor:
         """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""
         shards = Shards.of(self._latents())
-        values = [local(layer.latent) for layer in self.layers]
+        values = [layer.free(local(layer.latent)) for layer in self.layers]
         pooled, reduce = self.recipe.histogram == "pooled", None if shards is None else shards.sum
         return kl_to_prior(values, self.recipe.prior, self.bins, pooled=pooled, reduce=reduce)
 
@@ -170,19 +188,19 @@ class Pruner:
     @torch.no_grad()
     def _update(self) -> None:
         temperature, share = self.recipe.temperature(self.progress), self.recipe.ramp(self.progress)
-        self._counts = self._shared(share)
-        from_prior = self.recipe.threshold == "prior"
-        cut = torch.tensor(self.recipe.prior.magnitude_quantile(self.rate) if from_prior else 0.0)
-        cuts = {} if from_prior else cut_values(self._latents(), self._counts)
+        cuts, self._counts = self.sharing.thresholds(share, self._free_latents())
         for layer in self.layers:
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
-            layer.band.threshold.copy_(cuts.get(layer.name, cut))
-        if from_prior:  # the prior's quantile only aims at the budget: say what really passes
-            self._counts = count_above(self._latents(), cut)
+            layer.band.threshold.copy_(cuts[layer.name])
 
     def _shared(self, share: float) -> dict[str, int]:
-        return self.sharing(share, self._latents())
+        return self.sharing(share, self._free_latents())
+
+    def _free_latents(self) -> dict[str, Tensor]:
+        """Latents without rows that stay zero."""
+        latents = self._latents()
+        return {layer.name: layer.free(latents[layer.name]) for layer in self.layers}
 
     def _latents(self) -> dict[str, Tensor]:
         if self.layers[0].shard is None:
@@ -200,13 +218,18 @@ class Pruner:
         """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
         latents, counts = self._latents(), self._shared(1.0)
         if not self.live:
-            return select_all(latents, counts)
-        return choose_live(latents, counts, self.target, self.model, self.example)
+            return choose_largest(latents, counts, self.target, self.padding)
+        return choose_live(latents, counts, self.target, self.model, self.example, self.padding)
 
     @torch.no_grad()
     def freeze(self) -> None:
         """Fix the final mask now; from here on the kept weights train freely."""
         self._update()
+        for layer in self.layers:
+            if not bool(local(layer.latent).isfinite().all()):
+                raise TrainingError(
+                    f"layer {layer.name} has values that are not finite: training has diverged, lower the learning rate"
+                )
         keep = self.selection()
         self._last_cuts = {l.name: float(l.band.threshold) for l in self.layers if l.band is not None}
         for layer in self.layers:
@@ -232,31 +255,29 @@ class Pruner:
         return self.model
 
     @torch.no_grad()
+    def plain(self, copy: nn.Module) -> nn.Module:
+        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with exactly the connections of this pruner."""
+        if not self.frozen:
+            raise ConfigError(
+                "the mask is not fixed yet: finalize the pruner, or freeze it, before a copy is made plain"
+            )
+        masks = {l.name: l.latent != 0 if l.band is None else l.band.keep for l in self.layers}
+        return unwrapped(copy, masks)
+
+    @torch.no_grad()
+    def outcome(self) -> Outcome:
+        """What was asked and what the network has: connections, parameters, bytes and, with an example input, MACs."""
+        traced = self.target.budget.kind == "macs" or self.example is not None
+        return Outcome.of(self.target, self.model, self.counts, self.example if traced else None)
+
+    @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:
         """The pooled latent histogram beside its prior, the divergence, and each layer's threshold and gain."""
-        layers = {}
-        for layer in self.layers:
-            assert layer.band is not None
-            threshold = self._last_cuts.get(layer.name, float(layer.band.threshold))
-            layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
-        if self.frozen:
-            return {"layers": layers}
-        shards, values = Shards.of(self._latents()), [local(layer.latent) for layer in self.layers]
-        observed = soft_histogram(values, self.bins).double()
-        observed = observed if shards is None else shards.sum(observed)
-        histogram = {
-            "centres": _rounded(self.bins.centres()),
-            "observed": _rounded(observed / observed.sum()),
-            "prior": _rounded(self.recipe.prior.bin_probabilities(self.bins.edges())),
-            "threshold": sum(row["threshold"] for row in layers.values()) / len(layers),
-            "range": self.bins.limit,
-        }
-        temperature = self.recipe.temperature(self.progress)
-        return {"temperature": temperature, "histogram": histogram, "layers": layers}
+        return take_snapshot(self, self._last_cuts)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
-        counts, cuts = dict(self._counts), dict(self._last_cuts)
+        counts, cuts = dict(self.counts), dict(self._last_cuts)
         return {"taken": self.taken, "frozen": self.frozen, "counts": counts, "cuts": cuts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -273,7 +294,3 @@ class Pruner:
             if loaded is None:
                 loaded = torch.ones_like(layer.latent, dtype=torch.bool)
             layer.fix(loaded if self.frozen else None)
-
-
-def _rounded(values: Tensor) -> list[float]:
-    return [float(f"{v:.5g}") for v in values.tolist()]

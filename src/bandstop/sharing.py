@@ -1,19 +1,20 @@
-"""How many connections each layer keeps at a moment of training, and which of them when only live ones count."""
+"""How many connections each layer keeps at a moment of training, and the thresholds that let so many pass."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from torch import Tensor, nn
+import torch
+from torch import Tensor
 
 from bandstop.allocation import PooledOrder, allocate, lamp_scores
-from bandstop.magnitude import prior_magnitudes, relative_ranks, topped_up
+from bandstop.distributed.choosing import cut_values
+from bandstop.distributed.shards import is_sharded
+from bandstop.magnitude import cut_value, prior_magnitudes
 from bandstop.recipe import Recipe
-from bandstop.selection import live_selection
 from bandstop.target import Target
 
-__all__ = ["Sharing", "choose_live"]
+__all__ = ["Sharing", "pooled_cuts"]
 
 
 class Sharing:
@@ -32,6 +33,20 @@ class Sharing:
         """Connections per layer when ``share`` (0 … 1) of the final pruning applies."""
         return self.target.counts(share, lambda total: self._allocate(total, latents))
 
+    def thresholds(
+        self, share: float, latents: Mapping[str, Tensor]
+    ) -> tuple[dict[str, Tensor], dict[str, int] | None]:
+        """The thresholds at ``share``, and the counts that they let pass, or none where only the device knows them."""
+        in_macs, sharded = self.target.budget.kind == "macs", any(map(is_sharded, latents.values()))
+        if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
+            total = sum(self(share, latents).values()) if in_macs else self.target.total(share)
+            cut = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.target.prunable))
+            return dict.fromkeys(latents, cut), None
+        if self.recipe.allocation == "learned" and not in_macs and not sharded:
+            return pooled_cuts(latents, self.target.total(share), self.recipe.floor), None
+        counts = self(share, latents)
+        return cut_values(latents, counts), counts
+
     def _allocate(self, total: int, latents: Mapping[str, Tensor]) -> dict[str, int]:
         if self.lamp is not None:
             return dict(zip(self.target.sizes, self.lamp.counts(total), strict=True))
@@ -39,25 +54,27 @@ class Sharing:
         return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=dict(recipe.densities))
 
 
-def choose_live(
-    latents: Mapping[str, Tensor], counts: Mapping[str, int], target: Target, model: nn.Module, example: Any
-) -> dict[str, Tensor]:
-    """Masks of as many live connections as ``counts`` add up to, each layer's largest magnitudes first.
+def pooled_cuts(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:
+    """The one threshold that ``total`` magnitudes of all layers exceed, lower where a layer would keep fewer than ``floor``.
 
-    Where so many cannot be live at once the rest are the best of the others; a budget in MACs is met from below instead.
+    Nothing leaves the device: a training step on a GPU need not wait for it.
+
+    >>> pooled_cuts({"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}, 3, 1)
+    {'a': tensor(0.5000), 'b': tensor(0.5000)}
+    >>> pooled_cuts({"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}, 2, 1)
+    {'a': tensor(2.5000), 'b': tensor(0.5000)}
     """
-    scores = {name: relative_ranks(latent, counts[name]) for name, latent in latents.items()}
-    total = sum(counts.values())
-    found = live_selection(scores, total, model, example)
-    if target.budget.kind != "macs":
-        return found.masks if found.exact else topped_up(found.masks, scores, total)
-    low, best = 1, found.masks
-    high = total if target.macs(best) > target.budget.amount else 0
-    while low < high:
-        middle = (low + high) // 2
-        masks = live_selection(scores, middle, model, example).masks
-        if target.macs(masks) <= target.budget.amount:
-            low, best = middle + 1, masks
-        else:
-            high = middle
-    return best
+    rest, floors, left = [], [], total
+    for latent in latents.values():
+        magnitude = latent.abs().flatten()
+        held = min(floor, magnitude.numel())
+        floors.append(cut_value(latent, held))
+        rest.append(magnitude.float())
+        if held:  # those that pass in any case do not compete
+            rest[-1] = rest[-1].index_fill(0, magnitude.topk(held).indices, 0.0)
+        left -= held
+    limit = cut_value(torch.cat(rest), left)
+    return {
+        name: torch.minimum(limit.to(latent.dtype), lowest)
+        for (name, latent), lowest in zip(latents.items(), floors, strict=True)
+    }

@@ -1,0 +1,136 @@
+"""Spending a budget of multiply-accumulates to the last one: which connections to add, and which to swap, at the end.
+
+Connections cost what the trace says: a kernel's entry as many multiply-accumulates as it has places, fewer at a padded border.
+A selection within the budget is filled up with the best connections that it lacks; what is left then is less than one of them
+costs, and is spent by a few swaps: a bounded subset sum over the connections next to the border of the selection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+__all__ = ["fill_macs", "nearest_sum"]
+
+POOL = 1 << 26
+"""Bits of a set of sums, at most: 8 MB."""
+CLASSES = 64
+"""Different costs that take part in swaps, at most, the smallest first."""
+
+
+def nearest_sum(costs: Sequence[int], fewer: Sequence[int], more: Sequence[int], room: int) -> list[int]:
+    """Whole numbers δ_i in [−fewer_i, more_i] with the largest ``Σ δ_i·cost_i ≤ room``; later ones stay near zero.
+
+    Sets of sums are the bits of whole numbers: adding n connections of a cost is a few shifts.
+
+    >>> nearest_sum([6, 4], [1, 1], [3, 3], 8), nearest_sum([6, 4], [0, 0], [3, 3], 3)
+    ([2, -1], [0, 0])
+    >>> nearest_sum([5, 3], [2, 2], [2, 2], 1)
+    [-1, 2]
+    """
+    base = sum(f * c for f, c in zip(fewer, costs, strict=True))
+    cap, reached = (1 << (base + room + 1)) - 1, [1]
+    for cost, down, up in zip(costs, fewer, more, strict=True):
+        sums, left, step = reached[-1], down + up, 1
+        while left:
+            step = min(step, left)
+            sums |= (sums << (step * cost)) & cap
+            left, step = left - step, 2 * step
+        reached.append(sums)
+    total, chosen = reached[-1].bit_length() - 1, []
+    for cost, down, up, sums in reversed(list(zip(costs, fewer, more, reached[:-1], strict=True))):
+        counts = sorted(range(down + up + 1), key=lambda k: abs(k - down))
+        taken = next(k for k in counts if k * cost <= total and sums >> (total - k * cost) & 1)
+        chosen.append(taken - down)
+        total -= taken * cost
+    return chosen[::-1]
+
+
+def fill_macs(
+    masks: Mapping[str, Tensor],
+    scores: Mapping[str, Tensor],
+    costs: Mapping[str, Tensor],
+    limit: int,
+    *,
+    floor: int = 1,
+    addable: Mapping[str, Tensor] | None = None,
+) -> dict[str, Tensor]:
+    """``masks``, within ``limit``, changed so that their connections cost as much of it as can be.
+
+    ``scores`` say which to add first; with ``addable`` only those may be added, and none is removed.
+
+    >>> keep, rank, cost = torch.tensor([True, False, False]), torch.tensor([0.0, -1.0, -2.0]), torch.tensor([2, 2, 5])
+    >>> fill_macs({"a": keep}, {"a": rank}, {"a": cost}, 8)["a"].tolist()
+    [True, False, True]
+    """
+    names = list(masks)
+    keep, score, cost = (
+        torch.cat([part[name].reshape(-1) for name in names]) for part in (masks, scores, costs)
+    )
+    free = ~keep & (cost > 0) & (score > -torch.inf)
+    if addable is not None:
+        free &= torch.cat([addable[name].reshape(-1) for name in names])
+    room = limit - int(cost[keep].sum())
+    keep = keep | _best_that_fit(free, score, cost, room)
+    floors = None if addable is not None else [(masks[name].numel(), floor) for name in names]
+    keep = _swapped(keep, free & ~keep, score, cost, limit, floors)
+    parts = torch.split(keep, [masks[name].numel() for name in names])
+    return {name: part.reshape(masks[name].shape) for name, part in zip(names, parts, strict=True)}
+
+
+def _best_that_fit(free: Tensor, score: Tensor, cost: Tensor, room: int) -> Tensor:
+    """The best-scored ``free`` connections, in order, as long as they cost no more than ``room``."""
+    added, places = torch.zeros_like(free), free.nonzero().flatten()
+    order = places[score[places].sort(descending=True, stable=True).indices]
+    added[order[cost[order].cumsum(0) <= room]] = True
+    return added
+
+
+def _swapped(
+    keep: Tensor, free: Tensor, score: Tensor, cost: Tensor, limit: int, floors: list[tuple[int, int]] | None
+) -> Tensor:
+    """``keep`` with a few connections exchanged so that as much of the limit as possible is spent."""
+    room = limit - int(cost[keep].sum())
+    kinds = [int(c) for c in torch.unique(cost[free | keep]).tolist() if c > 0]
+    unit = math.gcd(*kinds) if kinds else 1
+    loose = _loose(keep, score, floors)
+    tried, size = 0, 4
+    while room >= unit and tried < 12:
+        adds = {c: _first(free & (cost == c), score, size, descending=True) for c in kinds[:CLASSES]}
+        drops = {c: _first(loose & (cost == c), score, size, descending=False) for c in kinds[:CLASSES]}
+        fewer, more = [len(drops[c]) for c in adds], [len(adds[c]) for c in adds]
+        scaled = [c // unit for c in adds]
+        if sum((f + m) * c for f, m, c in zip(fewer, more, scaled, strict=True)) > POOL:
+            return keep
+        steps = nearest_sum(scaled, fewer, more, room // unit)
+        gained = unit * sum(d * c for d, c in zip(steps, scaled, strict=True))
+        everything = max(fewer + more, default=0) < size
+        if gained == room // unit * unit or everything or 2 * size * sum(scaled) > POOL:
+            result = keep.clone()
+            for c, step in zip(adds, steps, strict=True):
+                result[adds[c][: max(step, 0)]] = True
+                result[drops[c][: max(-step, 0)]] = False
+            return result
+        tried, size = tried + 1, 2 * size
+    return keep
+
+
+def _first(among: Tensor, score: Tensor, count: int, *, descending: bool) -> Tensor:
+    places = among.nonzero().flatten()
+    return places[score[places].sort(descending=descending, stable=True).indices[:count]]
+
+
+def _loose(keep: Tensor, score: Tensor, floors: list[tuple[int, int]] | None) -> Tensor:
+    """Kept connections that may go: all but each layer's best ``floor``."""
+    loose = torch.zeros_like(keep)
+    start = 0
+    for size, floor in floors or []:
+        part = slice(start, start + size)
+        places = keep[part].nonzero().flatten()
+        order = score[part][places].sort(descending=True, stable=True).indices
+        loose[part][places[order[floor:]]] = True
+        start += size
+    return loose
