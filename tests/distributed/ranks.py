@@ -8,11 +8,17 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "GLOO_SOCKET_IFNAME": "lo",
+    "TORCH_CPP_LOG_LEVEL": "ERROR",
+}
 
 
 def scenario(name: str, *arguments: str, timeout: float = 120) -> Any:
@@ -23,8 +29,23 @@ def scenario(name: str, *arguments: str, timeout: float = 120) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@lru_cache(maxsize=1)
+def _warm() -> None:
+    """What ranks import and compile late, so that they inherit it; nothing is differentiated, which threads do not outlive."""
+    import torch._dynamo
+    import torch.distributed.checkpoint
+    import torch.distributed.fsdp
+
+    from bandstop.histogram import add_kl_gradient_
+    from bandstop.priors import Laplace
+
+    torch.set_num_threads(1)
+    add_kl_gradient_([torch.nn.Parameter(torch.ones(3))], Laplace(1.0))
+
+
 def on_ranks(world: int, function: Callable[..., Any], *arguments: Any, timeout: float = 60) -> list[Any]:
     """What ``function`` returns on each of ``world`` gloo ranks; must be called before anything is differentiated."""
+    _warm()
     context = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:
         results = context.SimpleQueue()

@@ -3,7 +3,7 @@
 The engine notices sharded weights by itself; here is what a training script calls besides.
 """
 
-from bandstop.distributed.agreement import fingerprint, require_agreement
+from bandstop.distributed.agreement import fingerprint, masks, require_agreement
 from bandstop.distributed.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
 from bandstop.distributed.plain import full_state_dict, save_plain
 
@@ -12,6 +12,7 @@ __all__ = [
     "full_state_dict",
     "last_checkpoint",
     "load_checkpoint",
+    "masks",
     "require_agreement",
     "save_checkpoint",
     "save_plain",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, distributed
 
-from bandstop.distributed.shards import Shards, is_sharded
+from bandstop.distributed.shards import Shards, reshard
 from bandstop.errors import TrainingError
 
 if TYPE_CHECKING:
     from bandstop.pruner import Pruner
 
-__all__ = ["fingerprint", "require_agreement"]
+__all__ = ["fingerprint", "masks", "require_agreement"]
 
 
 def fingerprint(masks: Mapping[str, Tensor]) -> int:
@@ -38,6 +38,22 @@ def fingerprint(masks: Mapping[str, Tensor]) -> int:
         parts.append(_mixed(places + (number << 44)).sum())
     total = torch.stack(parts).sum()
     return int(total if shards is None else shards.sum(total))
+
+
+def masks(pruner: Pruner) -> dict[str, Tensor]:
+    """Which entries of each layer are kept, sharded like the weights: none before the mask is fixed."""
+    if not pruner.frozen:
+        return {}
+    reshard(pruner.model)
+    found = {}
+    for layer in pruner.layers:
+        if layer.band is not None and layer.band.keep is not None:
+            found[layer.name] = layer.band.keep
+        else:  # finalized: the zeros are the mask
+            weight = layer.latent.detach()
+            shards = Shards.of({"": weight})
+            found[layer.name] = weight != 0 if shards is None else shards.like("", shards.local("") != 0)
+    return found
 
 
 def require_agreement(pruner: Pruner) -> None:
@@ -66,23 +82,17 @@ _DIGESTS = ("steps", "thresholds", "gains", "masks")
 def _digests(pruner: Pruner) -> list[int]:
     bands = [layer.band for layer in pruner.layers if layer.band is not None]
     thresholds = [number for band in bands for number in (band.threshold, band.temperature)]
-    gains = [band.gain for band in bands]
-    masks = {layer.name: layer.band.keep for layer in pruner.layers if layer.band is not None}
-    if not bands:  # finalized: the zeros are the mask
-        weights = {layer.name: layer.latent.detach() for layer in pruner.layers}
-        masks = {name: _nonzero(weight) for name, weight in weights.items()}
-    fixed = {name: mask for name, mask in masks.items() if mask is not None}
-    signed = fingerprint(fixed) if fixed else 0
-    return [pruner.taken, _digest(thresholds), _digest(gains), signed]
-
-
-def _nonzero(weight: Tensor) -> Tensor:
-    shards = Shards.of({"": weight})
-    return weight != 0 if shards is None else shards.like("", shards.local("") != 0)
+    fixed = masks(pruner)
+    return [
+        pruner.taken,
+        _digest(thresholds),
+        _digest([band.gain for band in bands]),
+        fingerprint(fixed) if fixed else 0,
+    ]
 
 
 def _digest(numbers: list[Tensor]) -> int:
-    values = [float(number) for number in numbers if not is_sharded(number)]
+    values = [float(number.detach()) for number in numbers]
     return int.from_bytes(sha256(repr(values).encode()).digest()[:7])
 
 

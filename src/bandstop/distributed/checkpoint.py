@@ -110,6 +110,10 @@ def load_checkpoint(folder: str | Path, pruner: Pruner, optimiser: Optimizer) ->
             )
     load(tensors, checkpoint_id=path)
     _restore_settings(optimiser, notes, names, path)
+    for layer in (
+        pruner.layers
+    ):  # whole latents are masked where they are used, sharded ones hold the zeros themselves
+        layer.hold()
     extra: dict[str, Any] = notes["extra"]
     return extra
 

@@ -1,0 +1,96 @@
+"""What is refused on many ranks, in which words; and what the pruner sends in a step."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from ranks import on_ranks
+from small import net, training
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+
+from bandstop import BandstopError, Pruner, Recipe
+from bandstop.distributed import require_agreement, save_checkpoint
+from bandstop.schedules import Constant
+
+
+def words(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except BandstopError as error:
+        return f"{type(error).__name__}: {error}"
+    return "not refused"
+
+
+def sharded_first() -> object:
+    model = net()
+    fully_shard(model)
+    return Pruner(model, 0.8, steps=10)
+
+
+def half_sharded() -> object:
+    run = training("one")
+    fully_shard(run.model[0])
+    return run.pruner.step() or [run.pruner.step() for _ in range(8)]
+
+
+def live() -> object:
+    model = net()
+    pruner = Pruner(model, 0.8, steps=10, example=torch.zeros(1, 8))
+    fully_shard(model)
+    return pruner.parameter_groups(lr=0.1)
+
+
+def one_rank_behind() -> object:
+    run = training("ddp")
+    run.run(2, share=True)
+    if torch.distributed.get_rank():
+        run.pruner.step()
+    return require_agreement(run.pruner)
+
+
+def other_gain() -> object:
+    run = training("fsdp", Recipe(learn_gain=False))
+    run.run(2, share=True)
+    run.pruner.layers[1].band.log_gain += 1e-3 * torch.distributed.get_rank()
+    return save_checkpoint("/nowhere", run.pruner, run.optimiser)
+
+
+def sent(histogram: str) -> list[int]:
+    """Bytes that the pruner gives to collectives in each of five steps, gathering and scattering by FSDP apart."""
+    run = training("fsdp", Recipe(kl=Constant(0.1), histogram=histogram, every=4), steps=100)
+    total, plain = [0], torch.distributed.all_reduce
+
+    def counting(tensor: torch.Tensor, *arguments: Any, **options: Any) -> Any:
+        total[0] += tensor.numel() * tensor.element_size()
+        return plain(tensor, *arguments, **options)
+
+    torch.distributed.all_reduce = counting
+    steps = []
+    for _ in range(5):
+        total[0] = 0
+        run.run(1, share=True)
+        steps.append(total[0])
+    total[0] = 0
+    run.pruner.freeze()
+    steps.append(total[0])
+    torch.distributed.all_reduce = plain
+    return steps
+
+
+def all_refusals() -> dict[str, Any]:
+    wrapped = nn.parallel.DistributedDataParallel(net())
+    return {
+        "sharded first": words(sharded_first),
+        "wrapped first": words(lambda: Pruner(wrapped, 0.8, steps=10)),
+        "half sharded": words(half_sharded),
+        "live": words(live),
+        "one rank behind": words(one_rank_behind),
+        "other gain": words(other_gain),
+        "sent": {histogram: sent(histogram) for histogram in ("layer", "pooled")},
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(on_ranks(2, all_refusals)))
