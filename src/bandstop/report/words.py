@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bandstop import peers
 from bandstop.budget import VALUE_BYTES
 from bandstop.errors import BudgetError
 from bandstop.report.runfolder import Measures
@@ -132,7 +133,10 @@ _METHODS = {
 
 def method_sentence(run: Measures) -> str:
     """The method's name and what it does, in one sentence."""
-    explained = _METHODS.get(run.method.lower())
+    name = run.method.lower()
+    if name in peers.NAMES:
+        return f"Method “{run.method}”, a rival: {peers.NAMES[name][0].lower()}{peers.NAMES[name][1:]}"
+    explained = _METHODS.get(name)
     return f"Method “{run.method}”" + (f" is {explained}." if explained else ".")
 
 
