@@ -14,7 +14,16 @@ from bandstop.distributed.choosing import pooled_counts
 from bandstop.distributed.shards import Shards
 from bandstop.errors import BudgetError, ConfigError
 
-__all__ = ["ALLOCATIONS", "PooledOrder", "allocate", "erdos_renyi", "lamp_scores", "pooled", "share"]
+__all__ = [
+    "ALLOCATIONS",
+    "PooledOrder",
+    "allocate",
+    "check_budget",
+    "erdos_renyi",
+    "lamp_scores",
+    "pooled",
+    "share",
+]
 
 ALLOCATIONS = ("learned", "uniform", "erk", "lamp", "given")
 
@@ -27,7 +36,7 @@ def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int 
     >>> share([1.0, 1.0, 2.0], [100, 2, 100], 40)
     [13, 2, 25]
     """
-    _check(sizes, total, floor)
+    check_budget(sizes, total, floor)
     lows = [min(floor, n) for n in sizes]
     low, high = 0.0, max(n / max(w, 1e-30) for w, n in zip(wishes, sizes, strict=True)) + 1.0
     for _ in range(200):
@@ -93,7 +102,7 @@ class PooledOrder:
 
     def counts(self, total: int) -> list[int]:
         """Connections per layer when the ``total`` best are kept."""
-        _check(self.sizes, total, self.floor)
+        check_budget(self.sizes, total, self.floor)
         return [int(c) for c in torch.bincount(self.layer[:total], minlength=len(self.sizes)).tolist()]
 
 
@@ -104,7 +113,7 @@ def pooled(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[int]:
     [1, 1]
     """
     sizes = [s.numel() for s in scores]
-    _check(sizes, total, floor)
+    check_budget(sizes, total, floor)
     flat = torch.cat([_lift_best(s.detach().flatten().float(), floor) for s in scores])
     if total == flat.numel():
         return sizes
@@ -128,7 +137,8 @@ def _lift_best(flat: Tensor, floor: int) -> Tensor:
     return flat
 
 
-def _check(sizes: Sequence[int], total: int, floor: int) -> None:
+def check_budget(sizes: Sequence[int], total: int, floor: int) -> None:
+    """Refuse a ``total`` that the layers cannot hold, or that leaves one of them below the ``floor``."""
     least = sum(min(floor, n) for n in sizes)
     if not least <= total <= sum(sizes):
         raise BudgetError(
@@ -157,7 +167,7 @@ def allocate(
     names, tensors = list(magnitudes), list(magnitudes.values())
     sizes = [t.numel() for t in tensors]
     if rule == "learned" and (shards := Shards.of(magnitudes)) is not None:
-        _check(sizes, total, floor)
+        check_budget(sizes, total, floor)
         counts = pooled_counts(shards, total, floor)
     elif rule == "learned":
         counts = pooled([t.abs() for t in tensors], total, floor)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -19,10 +22,30 @@ def cut_value(latent: Tensor, count: int) -> Tensor:
     stopped = latent.numel() - count
     if stopped <= 0:
         return latent.new_zeros(())
+    fused = _fused_kth(latent)
+    if fused is not None:
+        return latent.new_tensor(fused(latent, stopped))
     magnitude = latent.detach().abs().flatten()
     if count < stopped // 4:
         return magnitude.topk(count + 1, sorted=True).values[-1]
     return magnitude.kthvalue(stopped).values
+
+
+def _fused_kth(latent: Tensor) -> Callable[[Tensor, int], float] | None:
+    """The fused search, where it is installed, can be used and pays."""
+    plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
+    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous() or latent.numel() < 4096:
+        return None
+    return _quantile_kernel()
+
+
+@cache
+def _quantile_kernel() -> Callable[[Tensor, int], float] | None:
+    try:
+        from bandstop.quantile_kernel import kth_magnitude
+    except ImportError:
+        return None
+    return kth_magnitude
 
 
 def select(scores: Tensor, count: int) -> Tensor:

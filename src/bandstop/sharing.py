@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from bandstop.allocation import PooledOrder, allocate, lamp_scores
+from bandstop.allocation import allocate
 from bandstop.distributed.choosing import cut_values
 from bandstop.distributed.shards import is_sharded
-from bandstop.magnitude import cut_value, prior_magnitudes
+from bandstop.lamp_order import LampOrder
+from bandstop.magnitude import cut_value
 from bandstop.recipe import Recipe
 from bandstop.target import Target
 
@@ -22,12 +23,9 @@ class Sharing:
 
     def __init__(self, recipe: Recipe, target: Target) -> None:
         self.recipe, self.target = recipe, target
-        self.lamp: PooledOrder | None = None
-        if (
-            recipe.allocation == "lamp"
-        ):  # on the prior's own quantiles: needs no data, so the order is fixed from the start
-            shapes = [prior_magnitudes(recipe.prior, n) for n in target.sizes.values()]
-            self.lamp = PooledOrder([lamp_scores(m) for m in shapes], recipe.floor)
+        # On the prior's own quantiles: needs no data, so the order is fixed from the start.
+        lamp = recipe.allocation == "lamp"
+        self.lamp = LampOrder(recipe.prior, list(target.sizes.values()), recipe.floor) if lamp else None
 
     def __call__(self, share: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``share`` (0 … 1) of the final pruning applies."""
