@@ -60,19 +60,24 @@ class Logistic(Gate):
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         arguments = (latent, gain, threshold, temperature, math.log(self.sigma))
-        weight: Tensor = _LogisticScaled.apply(*arguments)  # type: ignore[no-untyped-call]
+        weight: Tensor = _LogisticScaled.apply(*arguments)[0]  # type: ignore[no-untyped-call]
         return weight
 
 
 class _Shrink(torch.autograd.Function):
     """``sign(ŵ)(|ŵ| − a)₊`` forward; backward 1 outside the stop band and ``leak`` inside, so stopped weights can return."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
-        ctx.leak = leak
-        if leak != 1:
-            ctx.save_for_backward(latent, threshold)
+    def forward(latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
         return latent - latent.clamp(-threshold, threshold)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        latent, threshold, ctx.leak = inputs
+        if ctx.leak != 1:
+            ctx.save_for_backward(latent, threshold)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
@@ -85,11 +90,15 @@ class _Shrink(torch.autograd.Function):
 class _ShrinkScaled(torch.autograd.Function):
     """``g·sign(ŵ)(|ŵ| − a)₊`` with full leak, in few passes over memory: the step's cost is the traffic, not the arithmetic."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
-        weight = latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain)
-        ctx.save_for_backward(weight, gain)
-        return weight
+    def forward(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
+        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        ctx.save_for_backward(output, inputs[1])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
@@ -103,13 +112,21 @@ class _ShrinkScaled(torch.autograd.Function):
 class _LogisticScaled(torch.autograd.Function):
     """``g·ŵ·ψ(ŵ)`` of the logistic gate; derivative ``g·(ψ + 2ŵ²ψ(1 − ψ)/τ)``."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(
-        ctx: Any, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float
-    ) -> Tensor:
+        latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float
+    ) -> tuple[Tensor, Tensor]:
         psi = latent.square().div_(temperature).sub_(threshold.square() / temperature + shift).sigmoid_()
-        ctx.save_for_backward(latent, psi, gain, temperature)
-        return (latent * psi).mul_(gain)
+        return (latent * psi).mul_(gain), psi
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+        latent, gain, _, temperature, _ = inputs
+        ctx.mark_non_differentiable(output[1])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(latent, output[1], gain, temperature)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None, None]:
@@ -120,25 +137,30 @@ class _LogisticScaled(torch.autograd.Function):
         inner = (
             torch.addcmul(psi, psi, psi, value=-1).mul_(latent).mul_(latent).mul_(2 / temperature).add_(psi)
         )
-        return inner.mul_(grads[0]).mul_(gain), slope, None, None, None
+        return (grads[0] * inner).mul_(gain), slope, None, None, None
 
 
 class _Cut(torch.autograd.Function):
     """``ŵ·1[|ŵ| > a]`` forward; backward 1 outside the stop band and ``leak`` inside (straight-through for leak = 1)."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
-        passed = latent.abs() > threshold
-        ctx.leak = leak
-        if leak != 1:
-            ctx.save_for_backward(passed)
-        return latent * passed
+    def forward(latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
+        return latent * (latent.abs() > threshold)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        latent, threshold, ctx.leak = inputs
+        if ctx.leak != 1:
+            ctx.save_for_backward(latent, threshold)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         if ctx.leak == 1:
             return grads[0], None, None
-        return grads[0] * torch.where(ctx.saved_tensors[0], 1.0, ctx.leak), None, None
+        latent, threshold = ctx.saved_tensors
+        return grads[0] * torch.where(latent.abs() > threshold, 1.0, ctx.leak), None, None
 
 
 @dataclass(frozen=True)
@@ -194,10 +216,15 @@ class Hard(Gate):
 class _LeakyProduct(torch.autograd.Function):
     """``value`` forward; backward ``slope`` towards the latent."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, latent: Tensor, value: Tensor, slope: Tensor) -> Tensor:
-        ctx.save_for_backward(slope)
+    def forward(latent: Tensor, value: Tensor, slope: Tensor) -> Tensor:
         return value.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[2])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:

@@ -91,7 +91,10 @@ def _deepcopy(self: nn.Module, memo: dict[int, Any]) -> nn.Module:
 
 def _fill(module: nn.Module, state: dict[str, Any]) -> None:
     vars(module).update(state)
+    if isinstance(module, nn.RNNBase):  # remembers its weights weakly, which cannot be pickled
+        module._flat_weight_refs = [None] * len(module._flat_weights_names)
 
 
 def _reduce(self: nn.Module, protocol: int) -> tuple[Any, ...]:
-    return _rebuilt, _recipe(self), vars(self), None, None, _fill
+    state = {name: value for name, value in vars(self).items() if name != "_flat_weight_refs"}
+    return _rebuilt, _recipe(self), state, None, None, _fill

@@ -104,7 +104,8 @@ class PrunedLayer:
         else:
             found = module.parametrizations[attribute].original  # type: ignore[index,union-attr]
         assert isinstance(found, nn.Parameter)
-        if is_sharded(found):  # from forward to backward FSDP puts the gathered weight in its place
+        sharded = is_sharded(found)
+        if sharded:  # from forward to backward FSDP puts the gathered weight in its place
             self.shard = found
         return found if self.shard is None else self.shard
 
@@ -161,6 +162,7 @@ class PrunedLayer:
     def hold(self) -> None:
         """Call after each optimiser step once the mask is fixed."""
         assert self.band is not None
+        # Momentum moves stopped latents on; no weight shows it, but averages of them would.
         hold_zeros(self.latent, self.band.keep)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.distributed.shards import is_sharded, local
+from bandstop.distributed.shards import local
 
 __all__ = ["hold_zeros", "mask_gradients"]
 
@@ -30,6 +30,6 @@ def mask_gradients(latent: nn.Parameter, band: Any) -> Any:
 
 @torch.no_grad()
 def hold_zeros(latent: nn.Parameter, keep: Tensor | None) -> None:
-    """Put the zeros of a sharded latent back; others are masked where they are used."""
-    if keep is not None and is_sharded(keep):
-        local(latent).masked_fill_(~local(keep), 0)
+    """Put the zeros of a latent back that momentum has moved."""
+    if keep is not None:
+        local(latent).mul_(local(keep))
