@@ -20,7 +20,14 @@ from torch import Tensor, distributed, nn
 from torch.distributed.fsdp import fully_shard
 
 from bandstop import Pruner, Recipe
-from bandstop.distributed import fingerprint, load_checkpoint, masks, require_agreement, save_checkpoint, save_plain
+from bandstop.distributed import (
+    fingerprint,
+    load_checkpoint,
+    masks,
+    require_agreement,
+    save_checkpoint,
+    save_plain,
+)
 from bandstop.schedules import Window
 
 TOKENS, LENGTH = 8, 12
@@ -56,7 +63,9 @@ def batch(step: int, size: int = 256) -> tuple[Tensor, Tensor]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--mode", choices=("fsdp", "ddp"), default="fsdp")
     parser.add_argument("--rate", type=float, default=0.9, help="share of the weights to remove")
     parser.add_argument("--steps", type=int, default=600)
@@ -85,9 +94,12 @@ def main() -> None:
     resumed = load_checkpoint(options.out, pruner, optimiser) is not None
     first = pruner.taken
     for step in range(first, options.steps):
-        if step == options.crash_at and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0":
-            if distributed.get_rank() == distributed.get_world_size() - 1:
-                os.kill(os.getpid(), signal.SIGKILL)
+        last, fresh = (
+            distributed.get_world_size() - 1,
+            os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0",
+        )
+        if step == options.crash_at and fresh and distributed.get_rank() == last:
+            os.kill(os.getpid(), signal.SIGKILL)
         tokens, wanted = batch(step)
         loss = nn.functional.cross_entropy(forward(tokens), wanted) + pruner.penalty()
         optimiser.zero_grad()

@@ -11,7 +11,7 @@ from torch.nn.utils import parametrize
 
 from bandstop.choice import Layers, choose_weights
 from bandstop.distributed.frozen import hold_zeros, mask_gradients
-from bandstop.distributed.shards import is_sharded, largest, local, require_plain, whole
+from bandstop.distributed.shards import is_sharded, largest, local, local_row, require_plain, whole
 from bandstop.distributed.unwrap import plain_class
 from bandstop.gate import Gate
 from bandstop.grafting import graft, ungraft
@@ -89,7 +89,9 @@ class PrunedLayer:
     def free(self, tensor: Tensor) -> Tensor:
         """``tensor``, shaped like the weight, without the padding row (a view where that is the first or last)."""
         row = self.padding
-        if row is None or is_sharded(tensor) or self.shard is not None:
+        if row is not None and self.shard is not None and not is_sharded(tensor):  # a part, if it has the row
+            row = local_row(self.shard, row)
+        if row is None or is_sharded(tensor):
             return tensor
         if row in (0, len(tensor) - 1):
             return tensor[1:] if row == 0 else tensor[:-1]

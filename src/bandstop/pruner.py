@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from bandstop.budget import Budget
 from bandstop.choice import Layers
-from bandstop.distributed.choosing import count_above, count_true
+from bandstop.distributed.choosing import count_above, count_true, not_finite
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
 from bandstop.errors import ConfigError, ModelError, TrainingError
@@ -135,10 +135,8 @@ class Pruner:
     def counts(self) -> dict[str, int]:
         """Connections of each layer that pass at present."""
         if self._counts is None:  # asked for only when they are needed: the device must be waited for
-            pairs = zip(self._latents().items(), self.layers, strict=True)
-            self._counts = {
-                n: count_above({n: x}, l.band.threshold)[n] for (n, x), l in pairs if l.band is not None
-            }
+            cuts = {layer.name: layer.band.threshold for layer in self.layers if layer.band is not None}
+            self._counts = count_above(self._latents(), cuts)
         return self._counts
 
     @property
@@ -225,11 +223,10 @@ class Pruner:
     def freeze(self) -> None:
         """Fix the final mask now; from here on the kept weights train freely."""
         self._update()
-        for layer in self.layers:
-            if not bool(local(layer.latent).isfinite().all()):
-                raise TrainingError(
-                    f"layer {layer.name} has values that are not finite: training has diverged, lower the learning rate"
-                )
+        if diverged := not_finite(self._latents()):
+            raise TrainingError(
+                f"layer {diverged[0]} has values that are not finite: training has diverged, lower the learning rate"
+            )
         keep = self.selection()
         self._last_cuts = {l.name: float(l.band.threshold) for l in self.layers if l.band is not None}
         for layer in self.layers:

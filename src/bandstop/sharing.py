@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from bandstop.allocation import allocate
-from bandstop.distributed.choosing import cut_values
-from bandstop.distributed.shards import is_sharded
+from bandstop.distributed import choosing
+from bandstop.distributed.choosing import count_above, cut_values
+from bandstop.distributed.shards import Shards, is_sharded
 from bandstop.lamp_order import LampOrder
 from bandstop.magnitude import cut_value
 from bandstop.recipe import Recipe
@@ -34,14 +35,16 @@ class Sharing:
     def thresholds(
         self, share: float, latents: Mapping[str, Tensor]
     ) -> tuple[dict[str, Tensor], dict[str, int] | None]:
-        """The thresholds at ``share``, and the counts that they let pass, or none where only the device knows them."""
+        """The thresholds at ``share``, and the counts that they let pass, or none where only the device knows them (ranks count together)."""
         in_macs, sharded = self.target.budget.kind == "macs", any(map(is_sharded, latents.values()))
         if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
             total = sum(self(share, latents).values()) if in_macs else self.target.total(share)
             cut = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.target.prunable))
-            return dict.fromkeys(latents, cut), None
-        if self.recipe.allocation == "learned" and not in_macs and not sharded:
-            return pooled_cuts(latents, self.target.total(share), self.recipe.floor), None
+            cuts = dict.fromkeys(latents, cut)
+            return cuts, count_above(latents, cuts) if sharded else None
+        if self.recipe.allocation == "learned" and not in_macs:
+            cuts = pooled_cuts(latents, self.target.total(share), self.recipe.floor)
+            return cuts, count_above(latents, cuts) if sharded else None
         counts = self(share, latents)
         return cut_values(latents, counts), counts
 
@@ -62,6 +65,8 @@ def pooled_cuts(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[s
     >>> pooled_cuts({"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}, 2, 1)
     {'a': tensor(2.5000), 'b': tensor(0.5000)}
     """
+    if (shards := Shards.of(latents)) is not None:
+        return choosing.pooled_cuts(shards, total, floor)
     rest, floors, left = [], [], total
     for latent in latents.values():
         magnitude = latent.abs().flatten()

@@ -11,6 +11,7 @@ from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from bandstop.allocation import allocate
 from bandstop.distributed.agreement import fingerprint
 from bandstop.distributed.choosing import count_above, cut_values, select_all
+from bandstop.sharing import pooled_cuts
 
 SHAPES = {"wide": (7, 31), "few rows": (3, 50), "one row": (1, 20), "cube": (5, 4, 3), "large": (64, 129)}
 
@@ -54,13 +55,18 @@ def differences() -> list[str]:
                 ]
                 if fingerprint(masks[0]) != fingerprint(masks[1]):
                     wrong.append(f"{label}: fingerprint")
-                if count_above(plain, torch.tensor(0.7)) != count_above(sharded, torch.tensor(0.7)):
+                if count_above(plain, cuts[0]) != count_above(sharded, cuts[1]):
                     wrong.append(f"{label}: count")
                 for rule, floor in (("learned", 0), ("learned", 5), ("erk", 1)):
                     total = max(round(share * sum(sizes.values())), 5 * floor)
                     one, many = (allocate(rule, total, each, floor=floor) for each in (plain, sharded))
                     if one != many:
                         wrong.append(f"{label}: {rule} with floor {floor}: {one} and {many}")
+                    if rule == "learned":
+                        one, many = (pooled_cuts(each, total, floor) for each in (plain, sharded))
+                        wrong += [
+                            f"{label}: pooled cut of {n}" for n in plain if not torch.equal(one[n], many[n])
+                        ]
     return wrong
 
 

@@ -33,10 +33,10 @@ def one_recipe(name: str, way: str) -> dict[str, Any]:
         shared.run(4, share=True)
         pairs = zip(shared.thresholds(), alone.thresholds(), strict=True)
         worst = max([worst, *(abs(a - b) / b if b else a for a, b in pairs)])
-        if not shared.pruner.frozen and name != "paper":
+        if not shared.pruner.frozen and name not in ("paper", "learned"):
             whole = [_whole(layer.latent).detach() for layer in shared.pruner.layers]
             cuts = [
-                cut_value(w, shared.pruner._counts[p.name])
+                cut_value(w, shared.pruner.counts[p.name])
                 for w, p in zip(whole, shared.pruner.layers, strict=True)
             ]
             own = max(own, *(abs(float(c) - t) for c, t in zip(cuts, shared.thresholds(), strict=True)))

@@ -30,11 +30,9 @@ def fingerprint(masks: Mapping[str, Tensor]) -> int:
     shards = Shards.of(masks)
     parts = []
     for number, (name, mask) in enumerate(masks.items()):
-        held = mask if shards is None else shards.local(name)
-        if shards is None:
-            places = mask.flatten().nonzero().flatten()
-        else:
-            places = shards.places(name)[held]
+        places = (
+            mask.flatten().nonzero().flatten() if shards is None else shards.places(name)[shards.local(name)]
+        )
         parts.append(_mixed(places + (number << 44)).sum())
     total = torch.stack(parts).sum()
     return int(total if shards is None else shards.sum(total))

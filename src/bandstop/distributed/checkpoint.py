@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def save_checkpoint(
     ``extra`` holds whatever else resuming needs, in JSON's types. Every rank must call it. Ranks whose masks or thresholds
     differ are refused.
     """
-    from torch.distributed.checkpoint import save
+    from torch.distributed.checkpoint.state_dict_saver import save
 
     if keep < 1:
         raise ConfigError(f"at least one checkpoint must be kept, found keep={keep}")
@@ -53,7 +54,7 @@ def save_checkpoint(
     reshard(pruner.model)
     final = Path(folder) / f"step-{pruner.taken:08d}"
     part = final.with_suffix(".part")
-    names = {parameter: name for name, parameter in pruner.model.named_parameters()}
+    names: dict[Tensor, str] = {parameter: name for name, parameter in pruner.model.named_parameters()}
     tensors, notes = _tensors(pruner.model, optimiser, names)
     notes.update(pruner=pruner.state_dict(), extra=extra or {})
     tensors[_NOTES] = _as_bytes(notes)
@@ -76,7 +77,8 @@ def load_checkpoint(folder: str | Path, pruner: Pruner, optimiser: Optimizer) ->
 
     Build model, pruner, wrapping and optimiser as for a new run, then load. The number of ranks may be another one.
     """
-    from torch.distributed.checkpoint import FileSystemReader, load
+    from torch.distributed.checkpoint.filesystem import FileSystemReader
+    from torch.distributed.checkpoint.state_dict_loader import load
 
     path = last_checkpoint(folder, device=pruner.layers[0].latent.device)
     if path is None:
@@ -99,7 +101,7 @@ def load_checkpoint(folder: str | Path, pruner: Pruner, optimiser: Optimizer) ->
     pruner.load_state_dict(notes["pruner"])
     parameters = dict(pruner.model.named_parameters())
     _make_room(optimiser, parameters, stored, path)
-    names = {parameter: name for name, parameter in parameters.items()}
+    names: dict[Tensor, str] = {parameter: name for name, parameter in parameters.items()}
     tensors, _ = _tensors(pruner.model, optimiser, names)
     for name, tensor in tensors.items():
         if _size(stored, name, path) != tensor.shape:
@@ -132,7 +134,7 @@ def _checkpoints(folder: Path) -> list[Path]:
 
 
 def _tensors(
-    model: nn.Module, optimiser: Optimizer, names: dict[nn.Parameter, str]
+    model: nn.Module, optimiser: Optimizer, names: Mapping[Tensor, str]
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Every tensor of the training's state by name (the memory itself), and the optimiser's settings."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
@@ -176,7 +178,7 @@ def _make_room(
 
 
 def _restore_settings(
-    optimiser: Optimizer, notes: dict[str, Any], names: dict[nn.Parameter, str], path: Path
+    optimiser: Optimizer, notes: dict[str, Any], names: Mapping[Tensor, str], path: Path
 ) -> None:
     groups = [[names[parameter] for parameter in group["params"]] for group in optimiser.param_groups]
     if [group["params"] for group in notes["groups"]] != groups:

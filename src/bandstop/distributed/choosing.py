@@ -15,7 +15,15 @@ from bandstop.distributed.radix import from_keys, keys, kth_smallest
 from bandstop.distributed.shards import Shards, local
 from bandstop.magnitude import cut_value, select
 
-__all__ = ["count_above", "count_true", "cut_values", "pooled_counts", "select_all"]
+__all__ = [
+    "count_above",
+    "count_true",
+    "cut_values",
+    "not_finite",
+    "pooled_counts",
+    "pooled_cuts",
+    "select_all",
+]
 
 
 def cut_values(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict[str, Tensor]:
@@ -36,13 +44,13 @@ def cut_values(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict
     }
 
 
-def count_above(latents: Mapping[str, Tensor], cut: Tensor) -> dict[str, int]:
-    """How many magnitudes of each layer exceed ``cut``.
+def count_above(latents: Mapping[str, Tensor], cuts: Mapping[str, Tensor]) -> dict[str, int]:
+    """How many magnitudes of each layer exceed its threshold.
 
-    >>> count_above({"a": torch.tensor([3.0, -1.0, 2.0])}, torch.tensor(1.5))
+    >>> count_above({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": torch.tensor(1.5)})
     {'a': 2}
     """
-    return _sums(latents, [(local(latent).abs() > cut).sum() for latent in latents.values()])
+    return _sums(latents, [(local(latent).abs() > cuts[name]).sum() for name, latent in latents.items()])
 
 
 def count_true(masks: Mapping[str, Tensor]) -> dict[str, int]:
@@ -52,6 +60,16 @@ def count_true(masks: Mapping[str, Tensor]) -> dict[str, int]:
     {'a': 1}
     """
     return _sums(masks, [local(mask).sum() for mask in masks.values()])
+
+
+def not_finite(latents: Mapping[str, Tensor]) -> list[str]:
+    """Names of the layers with values that are not finite, here or on another rank.
+
+    >>> not_finite({"a": torch.tensor([torch.nan, 1.0]), "b": torch.ones(1)})
+    ['a']
+    """
+    found = _sums(latents, [(~local(latent).isfinite()).sum() for latent in latents.values()])
+    return [name for name, count in found.items() if count]
 
 
 def select_all(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict[str, Tensor]:
@@ -99,26 +117,39 @@ def _drop_late(
 
 def pooled_counts(shards: Shards, total: int, floor: int) -> list[int]:
     """Connections per layer when the ``total`` largest magnitudes of all layers are kept, at least ``floor`` in each."""
-    names = list(shards.weights)
-    sizes = [shards.numel(name) for name in names]
+    sizes = [shards.numel(name) for name in shards.weights]
     if total == sum(sizes):
         return sizes
-    lifted = [min(floor, size) for size in sizes]
-    held = select_all(shards.weights, dict(zip(names, lifted, strict=True))) if floor else {}
-    rest = [_rest(shards, name, held) for name in names]
-    left = total - sum(lifted)
-    if not left:
-        return lifted
-    pool = torch.cat(rest)
-    number = torch.tensor([sum(sizes) - total], device=pool.device)  # the largest of those that are stopped
-    limit = kth_smallest(lambda: [pool], number, 31, shards.sum)
+    limit, rest = _pooled_limit(shards, total, floor)
     sums = shards.sum(torch.stack([torch.stack(((r > limit).sum(), (r == limit).sum())) for r in rest]))
-    counts, missing = [], left - int(sums[:, 0].sum())
+    lifted = [min(floor, size) for size in sizes]
+    counts, missing = [], total - sum(lifted) - int(sums[:, 0].sum())
     for (above, ties), first in zip(sums.tolist(), lifted, strict=True):
         taken = min(missing, ties)
         counts.append(first + above + taken)
         missing -= taken
     return counts
+
+
+def pooled_cuts(shards: Shards, total: int, floor: int) -> dict[str, Tensor]:
+    """The one threshold that ``total`` magnitudes of all layers exceed, lower where a layer would keep fewer than ``floor``."""
+    sizes = {name: shards.numel(name) for name in shards.weights}
+    floors = cut_values(shards.weights, {name: min(floor, size) for name, size in sizes.items()})
+    if total == sum(sizes.values()):
+        return {name: torch.zeros_like(lowest) for name, lowest in floors.items()}
+    limit = from_keys(_pooled_limit(shards, total, floor)[0])[0]
+    return {name: torch.minimum(limit.to(lowest.dtype), lowest) for name, lowest in floors.items()}
+
+
+def _pooled_limit(shards: Shards, total: int, floor: int) -> tuple[Tensor, list[Tensor]]:
+    """Key of the largest magnitude that is stopped, and keys of those here that compete: all but each layer's ``floor`` best."""
+    sizes = {name: shards.numel(name) for name in shards.weights}
+    lifted = {name: min(floor, size) for name, size in sizes.items()}
+    held = select_all(shards.weights, lifted) if floor else {}
+    rest = [_rest(shards, name, held) for name in shards.weights]
+    pool = torch.cat(rest)
+    stopped = torch.tensor([sum(sizes.values()) - total], device=pool.device)
+    return kth_smallest(lambda: [pool], stopped, 31, shards.sum), rest
 
 
 def _rest(shards: Shards, name: str, held: Mapping[str, Tensor]) -> Tensor:

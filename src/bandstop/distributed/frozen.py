@@ -25,7 +25,7 @@ def mask_gradients(latent: nn.Parameter, band: Any) -> Any:
         if band.keep is not None and parameter.grad is not None:
             local(parameter.grad).masked_fill_(~local(band.keep), 0)
 
-    return latent.register_post_accumulate_grad_hook(mask)
+    return latent.register_post_accumulate_grad_hook(mask)  # type: ignore[no-untyped-call]
 
 
 @torch.no_grad()

@@ -9,20 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from bandstop.errors import ModelError
 
-if TYPE_CHECKING:
-    from torch.distributed.tensor import DTensor
-
-__all__ = ["Shards", "is_sharded", "largest", "local", "require_plain", "reshard", "whole"]
+__all__ = ["Shards", "is_sharded", "largest", "local", "local_row", "require_plain", "reshard", "whole"]
 
 
-def is_sharded(tensor: Tensor) -> TypeGuard[DTensor]:
+def is_sharded(tensor: Tensor) -> bool:
     """Whether ``tensor`` is a DTensor; told by name, which costs no import and does not disturb ``torch.compile``.
 
     >>> is_sharded(torch.ones(2))
@@ -33,12 +30,12 @@ def is_sharded(tensor: Tensor) -> TypeGuard[DTensor]:
 
 def local(tensor: Tensor) -> Tensor:
     """The part of a sharded tensor that this rank holds (the same memory), any other tensor as it is."""
-    return tensor.to_local() if is_sharded(tensor) else tensor
+    return tensor.to_local() if is_sharded(tensor) else tensor  # type: ignore[attr-defined]
 
 
 def whole(tensor: Tensor) -> Tensor:
     """All of a sharded tensor, gathered, which every rank must ask for; any other tensor as it is."""
-    return tensor.full_tensor() if is_sharded(tensor) else tensor
+    return tensor.full_tensor() if is_sharded(tensor) else tensor  # type: ignore[attr-defined]
 
 
 def largest(part: Tensor, like: Tensor) -> Tensor:
@@ -85,7 +82,7 @@ class Shards:
     @classmethod
     def of(cls, weights: Mapping[str, Tensor]) -> Shards | None:
         """The shards of ``weights``, or none if they are ordinary tensors; a mixture is refused."""
-        sharded = {name: weight for name, weight in weights.items() if is_sharded(weight)}
+        sharded: dict[str, Any] = {name: weight for name, weight in weights.items() if is_sharded(weight)}
         if not sharded:
             return None
         if plain := [name for name in weights if name not in sharded]:
@@ -153,7 +150,13 @@ class Shards:
         return numbers
 
 
-def _block(weight: DTensor) -> tuple[list[int], list[int]]:
+def local_row(weight: Any, row: int) -> int | None:
+    """Where a row of the whole ``weight`` lies in the part that is held here, if it does."""
+    starts, sizes = _block(weight)
+    return row - starts[0] if starts[0] <= row < starts[0] + sizes[0] else None
+
+
+def _block(weight: Any) -> tuple[list[int], list[int]]:
     """First index and length, in each dimension, of the block of the weight that is held here."""
     starts, sizes = [0] * weight.ndim, list(weight.shape)
     coordinate = weight.device_mesh.get_coordinate()
@@ -168,7 +171,7 @@ def _block(weight: DTensor) -> tuple[list[int], list[int]]:
     return starts, sizes
 
 
-def _check(name: str, weight: DTensor) -> None:
+def _check(name: str, weight: Any) -> None:
     if _block(weight)[1] != list(weight.to_local().shape):
         raise ModelError(
             f"layer {name} is split as {weight.placements}, and only shards that are blocks of the weight can be pruned: "
@@ -176,7 +179,7 @@ def _check(name: str, weight: DTensor) -> None:
         )
 
 
-def _same_ranks(name: str, weight: DTensor, first: DTensor) -> None:
+def _same_ranks(name: str, weight: Any, first: Any) -> None:
     """Layers may be cut along different dimensions, but by the same ranks."""
     kinds = [[p.is_shard() for p in w.placements] for w in (weight, first)]
     if weight.device_mesh != first.device_mesh or kinds[0] != kinds[1]:

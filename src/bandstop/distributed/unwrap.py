@@ -27,7 +27,10 @@ def rehomed(model: nn.Module, owners: Iterable[tuple[nn.Module, str]]) -> Iterat
     if not groups:
         yield
         return
-    lists = [(module.parametrizations[attribute], module, attribute) for module, attribute in owners]  # type: ignore[union-attr,index]
+    lists: list[tuple[Any, nn.Module, str]] = [
+        (module.parametrizations[attribute], module, attribute)  # type: ignore[index]
+        for module, attribute in owners
+    ]
     homes = {id(parametrisations): (module, attribute) for parametrisations, module, attribute in lists}
     gone = {id(part) for parametrisations, _, _ in lists for part in parametrisations.children()}
     reshard(model)
