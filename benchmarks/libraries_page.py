@@ -1,0 +1,9 @@
+"""docs/libraries.md from benchmarks/results/libraries.json."""
+
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "docs" / "libraries.md"
+
+
+def page(found):
+    return "# Libraries\n"
