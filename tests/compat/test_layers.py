@@ -216,3 +216,11 @@ def test_other_precisions(dtype: torch.dtype, recipe: Recipe) -> None:
     pruner.finalize()
     assert sum(int(m.weight.count_nonzero()) for m in (model[0], model[2])) == 48
     assert model[0].weight.dtype == dtype and bool(model(x).isfinite().all())
+
+
+def test_live_connections_of_a_bag() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.EmbeddingBag(12, 6), nn.Linear(6, 3))
+    bags = torch.arange(12).view(3, 4)
+    pruner = train_and_check(model, (bags,), example=bags[:1], rate=0.7)
+    assert pruner.outcome().live == pruner.kept

@@ -95,6 +95,22 @@ def _embedding(tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwar
     return tr.keep(F.embedding(places, table), tr.kind(table))
 
 
+def _embedding_bag(
+    tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Tensor:
+    """Sums, means or maxima of rows: a bag's feature stands for its column, too."""
+    names = dict(zip(("input", "weight", "offsets"), args, strict=False)) | kwargs
+    places, table, offsets = names["input"], names["weight"], names.get("offsets")
+    if tr.kind(places) != Kind.INDEX or tr.kind(table) != Kind.WEIGHT:
+        raise tr.failure(
+            "'embedding_bag' of an index that is not part of the input", "use an embedding and a sum"
+        )
+    bags = (
+        places[:, 0] if offsets is None else offsets[: len(offsets) - bool(names.get("include_last_offset"))]
+    )
+    return _look_up(tr, bags, table)
+
+
 def _setitem(tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     target, place, value = args
     if any(tr.kind(tensor) >= Kind.WEIGHT for tensor in every_tensor(place)):
@@ -140,6 +156,7 @@ RULES: dict[str, Rule] = {
     "getitem": _getitem,
     "setitem": _setitem,
     "embedding": _embedding,
+    "embedding_bag": _embedding_bag,
     "copy": _copy,
     "index_fill": _index_fill,
 }
