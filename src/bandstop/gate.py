@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
+from bandstop.gate_in_cache import shrunk_in_cache
 
 __all__ = ["Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 
@@ -94,7 +95,8 @@ class _ShrinkScaled(torch.autograd.Function):
 
     @staticmethod
     def forward(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
-        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain)
+        weight = shrunk_in_cache(latent, gain, threshold)
+        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain) if weight is None else weight
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:

@@ -3,8 +3,10 @@
 import pytest
 import torch
 
-from bandstop import magnitude
+from bandstop import gate_in_cache, magnitude
 from bandstop.allocation import PooledOrder, lamp_scores
+from bandstop.gate import Soft
+from bandstop.gate_in_cache import shrunk_in_cache
 from bandstop.lamp_order import LampOrder
 from bandstop.magnitude import cut_value, prior_magnitudes
 from bandstop.priors import prior
@@ -42,3 +44,23 @@ def test_the_fused_quantile_is_exact(values: str, monkeypatch: pytest.MonkeyPatc
     found = [cut_value(latent, count) for count in counts]
     monkeypatch.setattr(magnitude, "_quantile_kernel", lambda: None)
     assert found == [cut_value(latent, count) for count in counts]
+
+
+def test_a_large_gate_is_the_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    latent = torch.randn(300, 250, generator=torch.Generator().manual_seed(0))
+    latent[3, 3] = torch.nan
+    gain, threshold = torch.tensor(0.37), torch.tensor(1.1)
+    assert shrunk_in_cache(latent, gain, threshold) is not None
+    results = []
+    for large in (True, False):
+        if not large:
+            monkeypatch.setattr(gate_in_cache, "PART", latent.numel())
+        inputs = latent.clone().requires_grad_(), gain.clone().requires_grad_()
+        weight = Soft().scaled(*inputs, threshold, torch.tensor(1.0))
+        weight.nan_to_num().square().sum().backward()
+        results.append((weight.detach().nan_to_num(7.0), inputs[0].grad))
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+    several = torch.func.vmap(lambda x: Soft().scaled(x, gain, threshold, torch.tensor(1.0)))(
+        latent.expand(2, 300, 250)
+    )
+    assert several.shape == (2, 300, 250)
