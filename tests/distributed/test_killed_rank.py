@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,16 +17,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "distributed.py"
 def _torchrun(
     out: Path, *arguments: str, ranks: int = 2, restarts: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
     settings = [f"--nproc-per-node={ranks}", f"--max-restarts={restarts}", "--monitor-interval=0.1"]
     command = [
         sys.executable,
         "-m",
         "torch.distributed.run",
         *settings,
-        f"--master-port={port}",
+        "--standalone",
         str(EXAMPLE),
     ]
     command += ["--steps=30", "--save-every=8", f"--out={out}", *arguments]
@@ -41,7 +37,7 @@ def _result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow  # five processes that import torch, one after the other where a machine has two cores
+@pytest.mark.slow  # five processes import torch: torchrun, two ranks, and two again
 def test_a_killed_rank_is_restarted_and_the_budget_met(tmp_path: Path) -> None:
     found = _result(_torchrun(tmp_path / "run", "--crash-at=19", restarts=1))
     assert found["resumed_at"] == 16 and found["ranks"] == 2
@@ -49,7 +45,3 @@ def test_a_killed_rank_is_restarted_and_the_budget_met(tmp_path: Path) -> None:
     state = torch.load(tmp_path / "run" / "model.pt", weights_only=True)
     kept = sum(int(weight.count_nonzero()) for name, weight in state.items() if weight.ndim >= 2)
     assert kept == found["asked"]
-    # The last checkpoint, on one rank: the masks were fixed at step 24 and are the same.
-    again = _result(_torchrun(tmp_path / "run", ranks=1))
-    assert again["resumed_at"] == 24 and again["ranks"] == 1
-    assert again["masks"] == found["masks"] and again["kept"] == found["kept"]
