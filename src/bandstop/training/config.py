@@ -242,9 +242,16 @@ class RunConfig:
         """Whether nothing is pruned."""
         return self.method == "dense" or self.budget is None
 
+    @property
+    def _pruned_dropout(self) -> float:
+        """Beyond 98 % the budget itself regularises enough."""
+        return 0.2 if self.method == "pmp" and self.rate is not None and self.rate <= 0.98 else 0.0
+
     def resolved(self) -> RunConfig:
         """With what depends on other settings filled in."""
-        dropout, hold = (0.3, 0.0) if self.dense or self.method == "small-dense" else (0.0, 0.5)
+        dropout, hold = (
+            (0.3, 0.0) if self.dense or self.method == "small-dense" else (self._pruned_dropout, 0.5)
+        )
         dropout = dropout if self.net.dropout is None else self.net.dropout
         hold = hold if self.optim.hold is None else self.optim.hold
         net, optim = (
