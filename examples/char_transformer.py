@@ -30,9 +30,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         y = self.norm(x)
-        heads = (
-            part(y).unflatten(-1, (4, -1)).transpose(1, 2) for part in (self.query, self.key, self.value)
-        )
+        parts = (self.query(y), self.key(y), self.value(y))
+        heads = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in parts)
         mixed = F.scaled_dot_product_attention(*heads, is_causal=True)
         x = x + self.out(mixed.transpose(1, 2).flatten(2))
         return x + self.narrow(F.relu(self.wide(self.forward_norm(x))))
@@ -57,8 +56,8 @@ def train(rate: float, seed: int, short: bool = False, validation: bool = False)
     torch.manual_seed(seed)
     (letters, judge), net, steps = data(validation), Transformer(), 60 if short else 400
     pruner = Pruner(net, rate, steps=steps) if rate else None
-    groups = pruner.parameter_groups(lr=1e-2, latent_lr=0.2) if pruner else [{"params": net.parameters(), "lr": 1e-2}]
-    optimiser = torch.optim.AdamW(groups, weight_decay=1e-2)
+    groups = pruner.parameter_groups(lr=1e-2, latent_lr=0.2) if pruner else net.parameters()
+    optimiser = torch.optim.AdamW(groups, lr=1e-2, weight_decay=1e-2)
     top = [group["lr"] for group in optimiser.param_groups]
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, top, total_steps=steps, pct_start=0.1)
     for _ in range(steps):

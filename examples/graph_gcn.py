@@ -28,10 +28,10 @@ class Net(nn.Module):
     def __init__(self, dropout: float) -> None:
         super().__init__()
         self.dropout = dropout
-        self.first, self.second = GCNConv(WORDS, 128), GCNConv(128, CLASSES)
+        self.first, self.second, self.norm = GCNConv(WORDS, 128), GCNConv(128, CLASSES), nn.BatchNorm1d(128)
 
     def forward(self, words: Tensor, links: Tensor) -> Tensor:
-        hidden = F.relu(self.first(F.dropout(words, self.dropout, self.training), links))
+        hidden = F.relu(self.norm(self.first(F.dropout(words, self.dropout, self.training), links)))
         return self.second(F.dropout(hidden, self.dropout, self.training), links)
 
 
@@ -44,7 +44,7 @@ def train(rate: float, seed: int, short: bool = False, validation: bool = False)
     # A budget regularises enough: no dropout in a pruned run.
     net, steps = Net(0.0 if rate else 0.5), 20 if short else 200
     pruner = Pruner(net, rate, steps=steps) if rate else None
-    groups = pruner.parameter_groups(lr=1e-2, latent_lr=0.1) if pruner else net.parameters()
+    groups = pruner.parameter_groups(lr=1e-2, latent_lr=0.2) if pruner else net.parameters()
     optimiser = torch.optim.AdamW(groups, lr=1e-2, weight_decay=5e-3)
     top = [group["lr"] for group in optimiser.param_groups]
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, top, total_steps=steps, pct_start=0.1)

@@ -23,7 +23,7 @@ def train(rate: float, seed: int, short: bool = False, validation: bool = False)
     epochs, draw = 2 if short else 60, torch.Generator().manual_seed(seed)
     batches = len(hands.table) // BATCH
     pruner = Pruner(net, rate, steps=epochs * batches) if rate else None
-    groups = pruner.parameter_groups(lr=5e-3, latent_lr=0.2) if pruner else net.parameters()
+    groups = pruner.parameter_groups(lr=2e-2, latent_lr=0.2) if pruner else net.parameters()
     optimiser = torch.optim.AdamW(groups, lr=5e-3, weight_decay=1e-2)
     top = [group["lr"] for group in optimiser.param_groups]
     schedule = torch.optim.lr_scheduler.OneCycleLR(

@@ -16,7 +16,7 @@ from bandstop.errors import MissingExtra
 from bandstop.pruner import Pruner
 
 try:
-    from accelerate import Accelerator
+    from accelerate import Accelerator  # type: ignore[import-untyped,unused-ignore]
 except ImportError:
     raise MissingExtra("accelerate", extra="accelerate") from None
 

@@ -56,7 +56,7 @@ class PruningCallback(Callback):
             return
         choice = {"recipe": self.recipe, "layers": self.layers, "example": self.example}
         # How many steps there will be is known only once the data are there: on_train_start.
-        self.pruner = Pruner(pl_module, self.budget, steps=self.steps or 1, **choice)  # type: ignore[arg-type]
+        self.pruner = Pruner(pl_module, self.budget, steps=self.steps or 1, **choice)
         remember(pl_module, self.pruner)
         if pl_module.automatic_optimization:
             plain_step = pl_module.training_step

@@ -9,7 +9,7 @@ trainer.save_model()  # plain: exactly the asked connections, exact zeros elsewh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -51,7 +51,7 @@ class PruningCallback(TrainerCallback):
         self.pruner = Pruner(model, budget, steps=1, recipe=recipe, layers=layers, example=example)
         self._declared = getattr(model, "_tied_weights_keys", None)
         # Saving refuses shared tensors that are not declared: latents of tied weights are shared under new names.
-        model._tied_weights_keys = {**(self._declared or {}), **_tied_latents(model, self.pruner)}
+        self._declare(model, {**(self._declared or {}), **_tied_latents(model, self.pruner)})
 
     def optimiser(self, args: TrainingArguments, *, latent_lr: float | None = None) -> torch.optim.AdamW:
         """AdamW with the pruner's groups and the arguments' learning rate, decay, betas and epsilon."""
@@ -74,8 +74,8 @@ class PruningCallback(TrainerCallback):
                 "the KL penalty does not know fp16's loss scale: train in bf16, or with kl=Window(0.0)"
             )
         self.pruner.steps = state.max_steps
-        if _STATE in state.stateful_callbacks:
-            self.pruner.load_state_dict(state.stateful_callbacks[_STATE])
+        if _STATE in (kept := _kept_by(state)):
+            self.pruner.load_state_dict(kept[_STATE])
         check_groups(self.pruner, kwargs["optimizer"])
 
     def on_step_begin(
@@ -93,7 +93,7 @@ class PruningCallback(TrainerCallback):
     ) -> None:
         """Move the schedules on, and leave word of it in the state that checkpoints keep."""
         self.pruner.step()
-        state.stateful_callbacks[_STATE] = self.pruner.state_dict()
+        _kept_by(state)[_STATE] = self.pruner.state_dict()
 
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -107,14 +107,23 @@ class PruningCallback(TrainerCallback):
     ) -> None:
         """Give the plain model back, at exactly the budget, however early training ended."""
         model = self.pruner.finalize()
-        model._tied_weights_keys = self._declared
-        state.stateful_callbacks.pop(_STATE, None)
+        self._declare(model, self._declared)
+        _kept_by(state).pop(_STATE, None)
+
+    @staticmethod
+    def _declare(model: Any, keys: Any) -> None:
+        model._tied_weights_keys = keys
+
+
+def _kept_by(state: TrainerState) -> dict[str, Any]:
+    """The part of the trainer's state that its checkpoints keep for callbacks (declared as a list, used as a dict)."""
+    return cast("dict[str, Any]", state.stateful_callbacks)
 
 
 def _tied_latents(model: nn.Module, pruner: Pruner) -> dict[str, str]:
     """Names (as patterns) of the second and later owners of each tied latent, with that of the first."""
     names = {id(module): name for name, module in model.named_modules()}
-    found = {}
+    found: dict[str, str] = {}
     for layer in pruner.layers:
         first, *others = (f"{names[id(m)]}.parametrizations.{attribute}" for m, attribute in layer.owners)
         found |= dict.fromkeys(others, first)

@@ -1,0 +1,56 @@
+"""docs/examples.md, made from benchmarks/results/examples/: `python examples/page.py`."""
+
+import json
+from pathlib import Path
+from statistics import mean, stdev
+
+from outcome import RESULTS
+
+from bandstop.files import write_text
+
+PAGE = Path(__file__).parents[1] / "docs" / "examples.md"
+EXAMPLES = {
+    "digits_mlp": "A multilayer perceptron on scikit-learn's digits (half for training, half for the test)",
+    "digits_cnn": "A convolutional net on scikit-learn's digits",
+    "accelerate_digits": "The same net under Accelerate, gradients accumulated, saved and loaded in mid-schedule",
+    "char_transformer": "A character-level transformer on text from a small grammar (next-letter accuracy)",
+    "hands_lstm": "An LSTM on skeletons: the embedded hands",
+    "graph_gcn": "A PyTorch Geometric GCN on a stochastic block model",
+}
+INTRODUCTION = """# Examples
+
+Each is one file of at most 80 lines to copy from, needs no download and runs in minutes on one CPU thread; `--short` takes
+seconds. Settings were chosen with `--validation`, which judges on a part of the training set. The tables are the test set's, made
+by the command above each of them and kept in `benchmarks/results/examples/`; this page is made by `python examples/page.py`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for name, title in EXAMPLES.items():
+        parts.append(f"## {title}\n\n[`examples/{name}.py`](../examples/{name}.py)\n")
+        file = RESULTS / f"{name}.json"
+        if not file.is_file():
+            parts.append(f"Not recorded yet: `python examples/{name}.py --record`.\n")
+            continue
+        found = json.loads(file.read_text())
+        parts += [
+            f"    {found['command']}\n",
+            "| rate asked | kept | of | rate obtained | accuracy | seconds a run |",
+        ]
+        parts.append("|---:|---:|---:|---:|---:|---:|")
+        for row in found["rows"]:
+            values = row["accuracies"]
+            spread = f"{mean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
+            obtained = 1 - row["kept"] / row["weights"]
+            asked = f"{row['asked']:.0%}" if row["asked"] else "dense"
+            parts.append(
+                f"| {asked} | {row['kept']:,} | {row['weights']:,} | {obtained:.3%} | {spread} | {row['seconds']} |"
+            )
+        parts.append("")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    write_text(PAGE, page())

@@ -1,0 +1,37 @@
+"""The new code of docs/migration.md runs as it stands and ends at the asked budgets."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from bandstop import Pruner
+from bandstop.topology import kept
+
+PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+
+
+@pytest.mark.parametrize("place", range(len(BLOCKS)))
+def test_block_runs(place: int) -> None:
+    if "lightning" in BLOCKS[place]:
+        pytest.importorskip("lightning")
+    torch.manual_seed(0)
+    draw = torch.Generator().manual_seed(1)
+    x = torch.randn(30, 16, 20, generator=draw)
+    names: dict[str, Any] = {
+        "torch": torch, "nn": nn, "Pruner": Pruner, "batches": [(part, part[:, :3].argmax(1)) for part in x],
+        "model": nn.Sequential(nn.Linear(20, 60), nn.ReLU(), nn.Linear(60, 3)),
+    }  # fmt: skip
+    exec(BLOCKS[place], names)
+    if "pruner" in names:
+        plain = names["model"] if "finalize" in BLOCKS[place] else names["pruner"].finalize()
+        bytes_asked = "Budget.bytes" in BLOCKS[place]
+        assert sum(kept(plain).values()) == ((4000 - 4 * 63) // 6 if bytes_asked else 28)  # 2 % of 1,380
+
+
+def test_there_are_blocks_for_every_library() -> None:
+    assert len(BLOCKS) == 4
