@@ -1,48 +1,114 @@
-"""The benchmark's results as a table between two markers of a Markdown page."""
+"""The benchmark's results as tables between markers of two Markdown pages, and as a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-START, END = "<!-- deploy table: made by benchmarks/deploy.py --table -->", "<!-- end of deploy table -->"
+START, END = "<!-- deploy-table -->", "<!-- /deploy-table -->"
 
 
-def table_text(results: dict) -> str:
-    """Latencies in microseconds; then how many times faster than ONNX Runtime and than the best rival."""
-    rivals = list(dict.fromkeys(name for run in results["runs"].values() for name in run["rivals"]))
-    head = [
-        "network",
-        "kept",
-        "bandstop C",
-        *rivals,
-        "÷ ONNX Runtime",
-        "÷ best rival",
-        "flash f32 / int8",
-        "RAM",
-        "bytes file",
-    ]
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for key, run in results["runs"].items():
-        ours = run["ours"]
-        times = {name: found.get("microseconds") for name, found in run["rivals"].items()}
-        known = {name: t for name, t in times.items() if t}
-        best = min(known.values(), default=None)
-        runtime = known.get("ONNX Runtime")
-        cells = [key, f"{run['kept']:,}", f"**{ours['microseconds']:.3g}**"]
-        cells += [f"{times[name]:.3g}" if times.get(name) else "–" for name in rivals]
-        cells += [f"{t / ours['microseconds']:.0f}×" if t else "–" for t in (runtime, best)]
-        cells += [
-            f"{ours['flash_float32']:,} / {ours['flash_int8']:,}",
-            f"{ours['ram_float32']:,}",
-            f"{ours['bytes_file']:,}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+def ordered(results: dict) -> list[tuple[str, float, dict]]:
+    """``(size, share removed, figures)`` of every network, small ones and dense ones first."""
+    runs = [(name.split("-")[0], float(name.split("-")[1]), run) for name, run in results["runs"].items()]
+    return sorted(runs, key=lambda r: (int(r[0].rstrip("k")), r[1]))
 
 
-def write_table(results: dict, page: Path) -> None:
-    """Replace what is between the markers."""
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{START}\n{table_text(results)}\n{END}{after}", encoding="utf-8")
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
+
+
+def times_of(run: dict) -> dict[str, float]:
+    """Microseconds of the rivals that ran."""
+    return {name: r["microseconds"] for name, r in run["rivals"].items() if "microseconds" in r}
+
+
+def latency_table(results: dict) -> str:
+    """Microseconds of every program; how many times faster ours is; nanoseconds a live multiply-accumulate."""
+    names = list(dict.fromkeys(n for run in results["runs"].values() for n in run["rivals"]))
+    head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns a MAC"]
+    rows = []
+    for size, rate, run in ordered(results):
+        ours, times = run["ours"]["microseconds"], times_of(run)
+        runtime, best = times.get("ONNX Runtime"), min(times.values(), default=None)
+        row = [f"{size.replace('k', ' k')}, {100 * rate:.0f} %", f"{run['kept']:,}", f"**{ours:.3g}**"]
+        row += [f"{times[n]:.3g}" if n in times else "–" for n in names]
+        row += [f"{t / ours:.3g}×" if t else "–" for t in (runtime, best)]
+        rows.append([*row, f"{1000 * ours / max(run['ours']['macs'], 1):.2f}"])
+    return _table(head, rows)
+
+
+def size_table(results: dict) -> str:
+    """Sizes on a Cortex-M4, the smallest file, instructions on this machine, and how long export and compiler took."""
+    head = ["network", "flash f32", "flash int8", "RAM f32", "RAM int8", "bytes file", "its limit"]
+    head += ["instructions", "export, s", "compile, s"]
+    rows = []
+    for size, rate, run in ordered(results):
+        o = run["ours"]
+        numbers = ("flash_float32", "flash_int8", "ram_float32", "ram_int8", "bytes_file", "bytes_limit")
+        cells = [f"{o[k]:,}" if o[k] is not None else "–" for k in (*numbers, "instructions")]
+        name = f"{size.replace('k', ' k')}, {100 * rate:.0f} %"
+        rows.append([name, *cells, f"{o['export_seconds']:.1f}", f"{o['compile_seconds']:.1f}"])
+    return _table(head, rows)
+
+
+def readme_table(results: dict) -> str:
+    """The README's short form."""
+    rows = []
+    for size, rate, run in ordered(results):
+        times = times_of(run)
+        if rate < 0.95 or not times:
+            continue
+        best = min(times, key=lambda n: times[n])
+        ours, runtime = run["ours"]["microseconds"], times.get("ONNX Runtime", float("nan"))
+        name = f"{size.replace('k', ' k')} weights, {100 * rate:.0f} % removed"
+        row = [name, f"**{ours:.3g} µs**", f"{runtime:.3g} µs ({runtime / ours:.0f}×)"]
+        rows.append([*row, f"{times[best]:.3g} µs, {best} ({times[best] / ours:.0f}×)"])
+    return _table(["network", "bandstop C", "ONNX Runtime", "best rival"], rows)
+
+
+def replace_region(page: Path, text: str) -> bool:
+    """Put ``text`` between the markers; False where the page has none."""
+    whole = page.read_text(encoding="utf-8")
+    if START not in whole:
+        return False
+    before, rest = whole.split(START, 1)
+    page.write_text(f"{before}{START}\n{text}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    return True
+
+
+def draw(results: dict, path: Path) -> None:
+    """Latency against kept weights, both logarithmic."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for panel, size in zip(axes, ("39k", "251k"), strict=True):
+        runs = [(run["kept"], run) for s, _, run in ordered(results) if s == size]
+        names = list(dict.fromkeys(n for _, run in runs for n in times_of(run)))
+        for name in names:
+            points = [(kept, times_of(run)[name]) for kept, run in runs if name in times_of(run)]
+            panel.plot(*zip(*points, strict=True), marker=".", linewidth=1, label=name)
+        ours = [(kept, run["ours"]["microseconds"]) for kept, run in runs]
+        if ours:
+            panel.plot(*zip(*ours, strict=True), marker="o", color="black", linewidth=2, label="bandstop C")
+        panel.set(xscale="log", yscale="log", xlabel="kept weights", title=f"{size.replace('k', ' k')} GCN")
+        panel.grid(alpha=0.3)
+    axes[0].set_ylabel("one inference, one core (µs)")
+    axes[1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path, dpi=130)
+
+
+def write_all(results: dict, root: Path) -> None:
+    """Both pages' tables and the picture."""
+    about = (
+        f"Measured on {results['machine']}, data: {results['data']}; `{results['command']}`. "
+        + "Versions: "
+        + ", ".join(f"{n} {v}" for n, v in results["versions"].items())
+        + "."
+    )
+    text = "\n\n".join((about, latency_table(results), "![](deploy.png)", size_table(results)))
+    replace_region(root / "docs" / "deploy.md", text)
+    if not replace_region(root / "README.md", readme_table(results)):
+        print("README.md has no deploy-table markers; its table was not written")
+    draw(results, root / "docs" / "deploy.png")

@@ -44,8 +44,6 @@ def test_every_way_of_writing_is_used_and_right():
     """Layouts forced one by one on the same network, so that none is right only where it is chosen."""
     from dataclasses import replace
 
-    from bandstop.deploy.c_source import assemble
-    from bandstop.deploy.c_speed import emit_speed
     from bandstop.deploy.cost import rows_possible, turned_possible
     from bandstop.deploy.lower import lower
     from bandstop.deploy.schedule import schedule as plan
@@ -65,21 +63,56 @@ def test_every_way_of_writing_is_used_and_right():
             )
             met.add(kind if possible else "scan")
             everything = np.ones_like(step.live)
-            steps.append(replace(step, kind=kind if possible else "scan", live=everything))
+            steps.append(
+                replace(step, kind=kind if possible else "scan", live=everything, place=None, room=0)
+            )
         forced = replace(schedule, steps=tuple(steps))
-        definitions, body, work = emit_speed(forced)
-        files = assemble(
-            model,
-            forced.program,
-            name="forced",
-            definitions=definitions,
-            body=body,
-            work=work,
-            plan="",
-            open_ended=False,
-        )
-        assert np.abs(Native(files, flags=("-O1",)).network(inputs) - wanted).max() < 2e-6
+        assert np.abs(forced_scores(model, forced, inputs) - wanted).max() < 2e-6
     assert met == {"rows", "dense rows", "blocks", "turned", "scan"}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    ("cheap", "kinds"),
+    [
+        (
+            {"woven": 0.0, "woven_far": 0.0, "woven_step": 0.0, "woven_group": 0.0, "code_limit": 1e9},
+            {"woven"},
+        ),
+        ({"weave_step": 0.0, "weave_group": 0.0}, {"woven loop"}),
+        ({"weave_step": 0.0, "weave_group": 0.0, "row_weight": -10.0}, {"woven loop", "left turned"}),
+    ],
+)
+def test_results_that_lie_in_another_order(monkeypatch, cheap, kinds, compiler):
+    """What is woven or left turned is read where it lies; costs are bent so that these ways are chosen."""
+    from dataclasses import replace
+
+    from bandstop.deploy import cost, schedule, weave
+    from bandstop.deploy.lower import lower
+
+    bent = replace(cost.MACHINE, **cheap)
+    monkeypatch.setattr(schedule, "MACHINE", bent)
+    for module, name in ((weave, "woven_cost"), (weave, "woven_loop_cost"), (cost, "turned_cost")):
+        true = getattr(module, name)
+        monkeypatch.setattr(schedule, name, lambda *a, true=true, **k: true(*a, machine=bent, **k))
+    model = make_model(0.95, combine="concat")
+    inputs = torch.randn(4, 21, 96).numpy()
+    program = lower(model.net, model.example, pitch=24)
+    plan = schedule.schedule(program)
+    assert kinds <= {step.kind for step in plan.steps}
+    found = forced_scores(model, plan, inputs, compiler)
+    assert np.abs(found - reference_scores(model, inputs)).max() < 5e-6
+
+
+def forced_scores(model, plan, inputs, compiler="gcc"):
+    """Scores of the C of one given schedule, compiled with every warning an error."""
+    from bandstop.deploy.c_source import assemble
+    from bandstop.deploy.c_speed import emit_speed
+
+    definitions, body, work = emit_speed(plan)
+    texts = {"definitions": definitions, "body": body, "work": work, "plan": "", "open_ended": False}
+    files = assemble(model, plan.program, name="forced", **texts)
+    return Native(files, compiler=(compiler,), flags=("-O1", "-march=native")).network(inputs)
 
 
 @pytest.mark.parametrize("layers", [1, 2])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import tyro
 
+from bandstop.cli.deploy_run import model_of_run, samples_of_run
 from bandstop.cli.parse import parse
 from bandstop.deploy.bench import Row, bench_model, table
-from bandstop.deploy.from_run import model_of_run, samples_of_run
 from bandstop.deploy.verify import signals_of
 from bandstop.files import atomic_write, write_text
 

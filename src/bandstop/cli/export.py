@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import tyro
 
+from bandstop.cli.deploy_run import model_of_run, samples_of_run
 from bandstop.cli.parse import parse
 from bandstop.deploy.export import ExportOptions, export_model
-from bandstop.deploy.from_run import model_of_run, samples_of_run
 
 __all__ = ["Export", "main"]
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from bandstop.deploy.c_turned import TURN, turned_kernel
+import re
+from collections.abc import Callable
+
+from bandstop.deploy.c_turned import TURN
+from bandstop.deploy.c_weave import WEAVE
 
 __all__ = ["PLAIN", "SMOOTH", "kernel_text"]
 
@@ -56,6 +60,11 @@ typedef int32_t lanes_bits __attribute__((vector_size(32)));
 #define STORE(p, a) *(lanes_at *)(p) = (a)
 #define ADD(a, w, p) (a) += (w) * *(const lanes_at *)(p)
 #define MADD(a, w, v) (a) += (w) * (v)
+#define PLUS(a, b) (a) += (b)
+#define MADD_AT(a, w, v) (a) += *(const lanes_at *)(w) * (v)
+#define WOVEN_ADD(a, w, ...) (a) += *(const lanes_at *)(w) * (lanes){__VA_ARGS__}
+#define SETTLE __asm__ volatile("" ::: "memory")
+#define HIDE(p) __asm__ volatile("" : "+r"(p))
 #else
 typedef struct { float f[8]; } lanes;
 #define SPREAD(a, v) do { int l; for (l = 0; l < 8; ++l) (a).f[l] = (v); } while (0)
@@ -64,6 +73,11 @@ typedef struct { float f[8]; } lanes;
 #define STORE(p, a) do { int l; for (l = 0; l < 8; ++l) (p)[l] = (a).f[l]; } while (0)
 #define ADD(a, w, p) do { int l; for (l = 0; l < 8; ++l) (a).f[l] += (w) * (p)[l]; } while (0)
 #define MADD(a, w, v) do { int l; for (l = 0; l < 8; ++l) (a).f[l] += (w) * (v).f[l]; } while (0)
+#define PLUS(a, b) do { int l; for (l = 0; l < 8; ++l) (a).f[l] += (b).f[l]; } while (0)
+#define MADD_AT(a, w, v) do { int l; for (l = 0; l < 8; ++l) (a).f[l] += (w)[l] * (v).f[l]; } while (0)
+#define WOVEN_ADD(a, w, ...) do { const float v[8] = {__VA_ARGS__}; int l; for (l = 0; l < 8; ++l) (a).f[l] += (w)[l] * v[l]; } while (0)
+#define SETTLE (void)0
+#define HIDE(p) (void)0
 #endif
 HELPER void finish(float *out, int count, int kind)
 {
@@ -72,20 +86,18 @@ HELPER void finish(float *out, int count, int kind)
 }"""
 
 SCAN = """HELPER void scan(float *restrict dst, const float *restrict src, int rows, const place_t *row,
-                 const uint32_t *end, const place_t *column, const float *weight, const float *bias, int kind)
+                 const place_t *count, const place_t *column, const float *weight, const float *bias, int kind)
 {
-    uint32_t e = 0;
-    int r;
+    int r, e;
     for (r = 0; r < rows; ++r) {
         float a = bias[r], b = 0.0f, c = 0.0f, d = 0.0f;
-        const uint32_t last = end[r];
-        for (; e + 4 <= last; e += 4) {
-            a += weight[e] * src[column[e]];
-            b += weight[e + 1] * src[column[e + 1]];
-            c += weight[e + 2] * src[column[e + 2]];
-            d += weight[e + 3] * src[column[e + 3]];
+        for (e = count[r]; e > 3; e -= 4, weight += 4, column += 4) {
+            a += weight[0] * src[column[0]];
+            b += weight[1] * src[column[1]];
+            c += weight[2] * src[column[2]];
+            d += weight[3] * src[column[3]];
         }
-        for (; e < last; ++e) a += weight[e] * src[column[e]];
+        for (; e > 0; --e) a += *weight++ * src[*column++];
         dst[row[r]] = act_by(kind, (a + b) + (c + d));
     }
 }"""
@@ -102,25 +114,40 @@ ADD_TERM = """HELPER void add_term(float *restrict dst, const float *restrict sr
 }"""
 
 
-def _rows(n: int) -> str:
-    names = [f"a{i}" for i in range(n)]
-    load = " ".join(f"LOAD({a}, bias + {8 * i});" for i, a in enumerate(names))
+def _rows(n: int, entries: int = 0) -> str:
+    """Rows of as many ``entries`` each, written out; or of any number, in two sums so that none waits for the one before."""
+    names, others = [f"a{i}" for i in range(n)], [] if entries else [f"b{i}" for i in range(n)]
     add = " ".join(f"ADD({a}, w, in + {8 * i});" for i, a in enumerate(names))
+    more = " ".join(f"ADD({b}, u, on + {8 * i});" for i, b in enumerate(others))
+    join = " ".join(f"PLUS({a}, {b});" for a, b in zip(names, others, strict=False))
     store = " ".join(f"STORE(out + {8 * i}, {a});" for i, a in enumerate(names))
     relu = " ".join(f"RELU({a});" for a in names)
-    return f"""HELPER void rows{n}(float *restrict dst, const float *restrict src, int rows, const place_t *row,
-                  const uint32_t *end, const place_t *column, const float *weight, const float *bias, int kind)
-{{
-    uint32_t e = 0;
-    int r;
-    for (r = 0; r < rows; ++r, bias += {8 * n}) {{
-        float *out = dst + row[r];
-        lanes {", ".join(names)};
-        {load}
-        for (; e < end[r]; ++e) {{
-            const float *in = src + column[e], w = weight[e];
+    loop = f"""for (e = *count++; e > 1; e -= 2, column += 2, weight += 2) {{
+            const float *in = src + column[0], *on = src + column[1], w = weight[0], u = weight[1];
+            {add}
+            {more}
+        }}
+        if (e) {{
+            const float *in = src + *column++, w = *weight++;
             {add}
         }}
+        {join}"""
+    written = "\n        ".join(
+        f"{{ const float *in = src + column[{e}], w = weight[{e}]; {add} }}" for e in range(entries)
+    )
+    written += f"\n        column += {entries}; weight += {entries};"
+    load = " ".join(f"LOAD({a}, bias + {8 * i});" for i, a in enumerate(names))
+    spread = " ".join(f"SPREAD({a}, *bias);" for a in names)
+    return f"""HELPER void rows{n}{f"of{entries}" if entries else ""}(float *restrict dst, const float *restrict src, int rows, const place_t *row,
+                  {"" if entries else "const place_t *count, "}const place_t *column, const float *weight, const float *bias, int step, int kind)
+{{
+    int r{"" if entries else ", e"};
+    for (r = 0; r < rows; ++r, bias += step) {{
+        float *out = dst + row[r];
+        lanes {", ".join(names + others)};
+        if (step == 1) {{ {spread} }} else {{ {load} }}
+        {" ".join(f"SPREAD({b}, 0.0f);" for b in others)}
+        {written if entries else loop}
         if (kind == 1) {{ {relu} }}
         {store}
         if (kind > 1) finish(out, {8 * n}, kind);
@@ -216,17 +243,14 @@ def _block(n: int) -> str:
 
 def kernel_text(used: set[str]) -> str:
     """C of the kernels ``used`` and of what they need; ``smooth`` asks for the functions that need an exponential."""
-    turned = {name: int(name.split("x")[1]) for name in used if name.startswith("turned")}
-    makers = {"rows": _rows, "dense_rows": _dense_rows, "block": _block}
-    numbered = sorted(name for name in used if name[-1].isdigit() and name not in turned)
+    makers: dict[str, Callable[..., str]] = {"rows": _rows, "dense_rows": _dense_rows, "block": _block}
+    shapes = [re.fullmatch(r"([a-z_]+?)(\d+)(?:of(\d+))?", name) for name in sorted(used)]
+    numbered = [(str(m[1]), [int(n) for n in m.groups()[1:] if n]) for m in shapes if m]
     parts = [PLAIN]
-    if numbered or turned or used & {"scan", "smooth", "vectors"}:
+    if numbered or used & {"scan", "smooth", "vectors", "weave", "turn"}:
         parts += [SMOOTH, PICK]
-    if numbered or turned or "vectors" in used:
+    if numbered or used & {"vectors", "weave", "turn"}:
         parts.append(VECTORS)
-    if turned:
-        parts.append(TURN)
-    parts += [turned_kernel(int(name[6]), pitch) for name, pitch in sorted(turned.items())]
-    parts += [makers[name.rstrip("0123456789")](int(name[-1])) for name in numbered]
-    parts += [text for name, text in {"scan": SCAN, "add_term": ADD_TERM}.items() if name in used]
-    return "\n".join(parts)
+    parts += [makers[name](*sizes) for name, sizes in numbered]
+    loops = {"turn": TURN, "scan": SCAN, "add_term": ADD_TERM, "weave": WEAVE}
+    return "\n".join(parts + [text for name, text in loops.items() if name in used])

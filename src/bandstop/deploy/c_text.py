@@ -75,7 +75,12 @@ class Tables:
     def add(self, ctype: str, values: Iterable[float] | NDArray[np.generic]) -> str:
         """Name of the array that holds ``values``."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        items = tuple(c_float(v) for v in listed) if ctype == "float" else tuple(str(int(v)) for v in listed)
+        suffix = "u" if ctype == "uint64_t" else ""
+        items = (
+            tuple(c_float(v) for v in listed)
+            if ctype == "float"
+            else tuple(f"{int(v)}{suffix}" for v in listed)
+        )
         return self._arrays.setdefault((ctype, items or ("0",)), f"{self._prefix}{len(self._arrays)}")
 
     def add_index(self, values: NDArray[np.integer]) -> str:

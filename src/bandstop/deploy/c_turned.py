@@ -1,4 +1,4 @@
-"""C that mixes joints with all channels of a joint side by side: the source is turned once, results are turned back.
+"""C that mixes joints with all channels of a joint side by side: the source is turned once, results are turned back if need be.
 
 A link ``a`` from joint u to joint v acts alike on every channel. Rows of a tensor are channels, so neighbouring values are
 joints; turned, neighbouring values are channels and one link is one multiplication of whole vectors.
@@ -7,12 +7,11 @@ joints; turned, neighbouring values are channels and one link is one multiplicat
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bandstop.deploy.c_text import Tables
-from bandstop.deploy.cost import vectors
-from bandstop.deploy.program import Affine
+from bandstop.deploy.program import Term
 
-__all__ = ["TURN", "turned_call", "turned_kernel"]
+__all__ = ["TURN", "turn_lines", "turned_positions", "turned_term"]
 
 _PAIRS = ((0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15))
 _QUADS = ((0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15))
@@ -53,53 +52,28 @@ HELPER void turn(float *restrict to, int to_step, const float *restrict from, in
 #endif"""
 
 
-def turned_kernel(n: int, pitch: int) -> str:
-    """The loop for ``8·n`` channels and rows ``pitch`` apart; ``count`` has an entry for each of a block's ``pitch`` joints."""
-    width = 8 * n
-    names = [f"a{i}" for i in range(n)]
-    clear = " ".join(f"SPREAD({a}, 0.0f);" for a in names)
-    add = " ".join(f"ADD({a}, w, in + {8 * i});" for i, a in enumerate(names))
-    store = " ".join(f"STORE(to + {8 * i}, {a});" for i, a in enumerate(names))
-    return f"""HELPER void turned{n}(float *restrict dst, const float *restrict src, int blocks, const place_t *base,
-                    const uint8_t *count, const uint8_t *joint, const float *weight)
-{{
-    float from[{pitch * width}], to_all[{pitch * width}];
-    int b, v, e, i, j;
-    for (i = 0; i < {width}; i += 8)
-        for (j = 0; j < {pitch}; j += 8) turn(from + j * {width} + i, {width}, src + i * {pitch} + j, {pitch});
-    for (b = 0; b < blocks; ++b) {{
-        float *to = to_all, *out = dst + base[b];
-        for (v = 0; v < {pitch}; ++v, ++count, to += {width}) {{
-            lanes {", ".join(names)};
-            {clear}
-            for (e = *count; e > 0; --e, ++joint, ++weight) {{
-                const float *in = from + *joint * {width}, w = *weight;
-                {add}
-            }}
-            {store}
-        }}
-        for (i = 0; i < {width}; i += 8)
-            for (j = 0; j < {pitch}; j += 8) turn(out + i * {pitch} + j, {pitch}, to_all + j * {width} + i, {width});
-    }}
-}}"""
-
-
-def turned_call(operation: Affine, places: dict[str, str], tables: Tables, kernels: set[str]) -> str:
-    """The statement that runs the loop, its tables added; results that no link reaches become zero on the way."""
-    term = operation.terms[0]
-    pitch, size = term.dst_step, term.dst_step * term.width
-    order = np.lexsort((term.columns, term.rows))
-    rows, joints, weights = term.rows[order], term.columns[order], term.weights[order]
-    blocks = np.arange(len(operation.bias) // size)
-    counts = np.zeros((len(blocks), pitch), np.int64)
-    np.add.at(counts, (rows // size, rows % size), 1)
-    count = vectors(term.width)
-    kernels.add(f"turned{count}x{pitch}")
-    names = [
-        tables.add("place_t", blocks * size),
-        tables.add("uint8_t", counts.ravel()),
-        tables.add("uint8_t", joints),
-        tables.add("float", weights),
+def turn_lines(dst: str, src: str, rows: int, columns: int) -> list[str]:
+    """Statements that write ``src``, ``rows`` by ``columns``, to ``dst`` the other way round."""
+    return [
+        f"    for (i = 0; i < {rows * columns // 8}; i += 8) "
+        f"turn({dst} + i % {columns} * {rows} + i / {columns} * 8, {rows}, {src} + i / {columns} * {8 * columns} + i % {columns}, {columns});"
     ]
-    dst, src = places[operation.dst], places[term.src]
-    return f"    turned{count}({dst}, {src}, {len(blocks)}, {', '.join(names)});"
+
+
+def turned_term(term: Term) -> Term:
+    """The same links between joints whose channels lie side by side."""
+    pitch, width = term.dst_step, term.width
+    block = pitch * width
+    rows = term.rows // block * block + term.rows % block * width
+    return Term(term.src, rows, term.columns * width, term.weights, width)
+
+
+def turned_positions(size: int, pitch: int, width: int) -> NDArray[np.int64]:
+    """Where each element of a destination lies when every block of ``width`` channels by ``pitch`` joints is left turned.
+
+    >>> turned_positions(6, 3, 2).tolist()
+    [0, 2, 4, 1, 3, 5]
+    """
+    element = np.arange(size)
+    inside = element % (pitch * width)
+    return element - inside + inside % pitch * width + inside // pitch

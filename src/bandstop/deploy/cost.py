@@ -35,25 +35,49 @@ class Machine:
 
     straight: float = 0.32
     """One multiply-accumulate in straight-line code."""
-    straight_vector: float = 0.25
-    """Eight of them over neighbouring elements in straight-line code."""
-    straight_result: float = 0.3
-    """Storing one result of straight-line code."""
-    straight_limit: int = 4000
-    """Connections in straight-line code beyond which it no longer fits the instruction cache (and compiles slowly)."""
+    straight_weight: float = 0.15
+    """Loading a shared weight in straight-line code."""
+    straight_vector: float = 0.2
+    """Eight multiply-accumulates over neighbouring elements in straight-line code."""
+    straight_result: float = 0.4
+    """Storing one result (or vector of them) of straight-line code."""
+    code_limit: float = 22_000
+    """Bytes of straight-line code beyond which it no longer fits the instruction cache (and compiles slowly)."""
+    woven: float = 0.13
+    """One multiply-accumulate of woven straight-line code."""
+    woven_far: float = 0.26
+    """The same where short addresses do not reach the sources."""
+    woven_step: float = 0.2
+    """One multiplication of eight woven values by their weights."""
+    woven_group: float = 1.0
+    """Starting and storing eight woven results."""
+    weave_step: float = 1.9
+    """Eight multiply-accumulates in the loop over woven results."""
+    weave_group: float = 2.5
+    """Starting and storing eight results of that loop."""
     scan: float = 0.42
     """One multiply-accumulate in an index loop."""
     scan_row: float = 1.5
     """Starting a row of an index loop."""
-    row: float = 0.28
+    row_weight: float = 0.3
+    """Loading a shared weight and its place in an index loop."""
+    row: float = 0.17
     """Eight multiply-accumulates with a shared weight in an index loop."""
-    row_start: float = 2.5
+    row_start: float = 0.6
     """Starting such a row."""
+    empty_row: float = 2.0
+    """Clearing a row that no entry reaches."""
     block: float = 0.2
     """Eight multiply-accumulates of a dense block."""
+    block_once: float = 0.37
+    """The same where each weight is used once, so that the time goes into reading weights."""
+    block_far: float = 0.48
+    """The same where the weights do not fit the second-level cache."""
+    far_bytes: int = 400_000
+    """Bytes of weights from which on they do not fit it."""
     block_start: float = 8.0
     """Starting a dense block."""
-    turn: float = 7.0
+    turn: float = 5.0
     """Transposing eight by eight values."""
     dense_row: float = 0.17
     """Eight multiply-accumulates with shared weights, four dense rows at a time."""
@@ -86,7 +110,12 @@ def rows_possible(operation: Affine, sizes: dict[str, int]) -> bool:
 
 def row_cost(term: Term, machine: Machine = MACHINE) -> float:
     """An index loop over entries, vectors over the connections that share a weight."""
-    return len(term) * vectors(term.width) * machine.row + len(np.unique(term.rows)) * machine.row_start
+    return rows_time(len(term), len(np.unique(term.rows)), vectors(term.width), machine)
+
+
+def rows_time(entries: int, rows: int, loads: int, machine: Machine) -> float:
+    """The loop over ``rows`` rows of ``entries`` weights in all, ``loads`` vectors wide."""
+    return entries * (machine.row_weight + loads * machine.row) + rows * machine.row_start
 
 
 def dense_row_cost(term: Term, machine: Machine = MACHINE) -> float:
@@ -107,15 +136,15 @@ def row_blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 def block_cost(term: Term, machine: Machine = MACHINE) -> float:
     """Dense blocks: each source value times a vector of weights."""
-    total = 0.0
+    loads, starts = 0, 0
     for block in row_blocks(term.rows):
         inside = (term.rows >= block[0]) & (term.rows <= block[-1])
-        columns = len(np.unique(term.columns[inside]))
-        total += (
-            columns * vectors(int(block[-1] - block[0]) + 1) * term.width * machine.block
-            + machine.block_start
-        )
-    return total
+        loads += len(np.unique(term.columns[inside])) * vectors(int(block[-1] - block[0]) + 1)
+        starts += 1
+    far = 4 * LANES * loads > machine.far_bytes
+    once = machine.block_far if far else machine.block_once
+    each = machine.block if term.width > 1 else once
+    return loads * term.width * each + starts * machine.block_start
 
 
 def turned_possible(operation: Affine, sizes: dict[str, int]) -> bool:
@@ -130,12 +159,14 @@ def turned_possible(operation: Affine, sizes: dict[str, int]) -> bool:
     return bool(inside and sizes[term.src] >= block and sizes[operation.dst] % block == 0)
 
 
-def turned_cost(term: Term, machine: Machine = MACHINE) -> float:
-    """Turning the source and every block's results, and one vector product a link."""
+def turned_cost(term: Term, *, back: bool, machine: Machine = MACHINE) -> float:
+    """Turning the source (and every block's results ``back``), and one vector product a link."""
     blocks = len(np.unique(term.rows // (term.dst_step * term.width)))
-    turns = (term.dst_step // LANES) * (term.width // LANES) * (blocks + 1)
-    starts = blocks * term.dst_step * machine.row_start
-    return turns * machine.turn + len(term) * vectors(term.width) * machine.row + starts
+    turns = (term.dst_step // LANES) * (term.width // LANES) * (1 + blocks * back)
+    rows = len(np.unique(term.rows))
+    empty = (blocks * term.dst_step - rows) * back
+    moved = turns * machine.turn + empty * machine.empty_row
+    return moved + rows_time(len(term), rows, vectors(term.width), machine)
 
 
 def scan_cost(operation: Affine, machine: Machine = MACHINE) -> float:

@@ -8,7 +8,7 @@ from bandstop.deploy.folding import array
 from bandstop.deploy.lower_gcn import Order
 from bandstop.nets.gcn import GCN
 
-__all__ = ["cheapest_orders", "order_costs"]
+__all__ = ["likely_orders", "order_costs"]
 
 
 def order_costs(
@@ -34,17 +34,31 @@ def order_costs(
     }
 
 
-def cheapest_orders(net: GCN) -> tuple[Order, ...]:
-    """The cheapest order of every head, from the network's zeros alone."""
+def _costs(net: GCN) -> list[dict[Order, int]]:
     adjacency, filters = array(net.graph.adjacency), array(net.graph.filters)
     heads, joints, _ = adjacency.shape
     width = filters.shape[2]
     readers = net.classifier if net.dense is None else net.dense
     read = array(readers.weight).any(axis=0).reshape(joints, -1, width)
     moving = np.asarray(array(net.encoder.weight).any(axis=1))
-    chosen: list[Order] = []
-    for head in range(heads):
-        wanted = read[:, head if read.shape[1] > 1 else 0]
-        costs = order_costs(adjacency[head], filters[head], wanted, moving)
-        chosen.append(min(costs, key=lambda order: costs[order]))
-    return tuple(chosen)
+    return [
+        order_costs(adjacency[head], filters[head], read[:, head if read.shape[1] > 1 else 0], moving)
+        for head in range(heads)
+    ]
+
+
+def likely_orders(net: GCN) -> list[tuple[Order, ...]]:
+    """Orders worth a schedule: one order for all heads, the fewest multiply-accumulates, and paths where nearly so.
+
+    Paths leave out the values in between, so they may cost a little more arithmetic; they multiply out, so they are
+    tried for all heads only while that is no more than three times the fewest.
+    """
+    costs = _costs(net)
+    fewest: tuple[Order, ...] = tuple(min(c, key=lambda order: c[order]) for c in costs)
+    direct: tuple[Order, ...] = tuple(
+        "paths" if c["paths"] <= 1.5 * c[order] else order for c, order in zip(costs, fewest, strict=True)
+    )
+    found: list[tuple[Order, ...]] = [tuple("nodes" for _ in costs), fewest, direct]
+    if sum(c["paths"] for c in costs) <= 3 * sum(min(c.values()) for c in costs):
+        found.append(tuple("paths" for _ in costs))
+    return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""How each operation of a program is written for speed, and what must be computed for that."""
+"""How each operation of a program is written for speed, what must be computed for that, and where results lie."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
+from bandstop.deploy.c_turned import turned_positions
 from bandstop.deploy.cost import (
     LANES,
+    MACHINE,
     block_cost,
     dense_row_cost,
     row_cost,
@@ -19,29 +22,46 @@ from bandstop.deploy.cost import (
     turned_cost,
     turned_possible,
 )
-from bandstop.deploy.head_orders import cheapest_orders
+from bandstop.deploy.head_orders import likely_orders
 from bandstop.deploy.lower import lower
-from bandstop.deploy.lower_gcn import Order
 from bandstop.deploy.program import Affine, Operation, Program, Recurrent
 from bandstop.deploy.simplify import Mask, constants, live_units, liveness
-from bandstop.deploy.straight import Facts, Statement, straight, straight_cost, straight_reads
+from bandstop.deploy.straight import (
+    Facts,
+    Statement,
+    code_bytes,
+    scalar_statements,
+    straight,
+    straight_cost,
+    straight_reads,
+)
+from bandstop.deploy.weave import positions, weave, woven_bytes, woven_cost, woven_loop_cost
 from bandstop.nets.gcn import GCN
 
 __all__ = ["Kind", "Schedule", "Step", "lower_for_speed", "schedule"]
 
-Kind = Literal["straight", "rows", "dense rows", "blocks", "turned", "scan"]
+Kind = Literal[
+    "straight", "woven", "woven loop", "rows", "dense rows", "blocks", "turned", "left turned", "scan"
+]
+BY_ELEMENT = ("woven", "woven loop")
 UNROLLED_STEP_LIMIT = 1500
+MOST_STATEMENTS = 60_000
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation, how it is written, which results are needed, and its statements where it is straight-line code."""
+    """An operation, how it is written, which results are needed, its statements where they are written out one by one.
+
+    ``place`` says where each result lies if not in order; ``room`` how many values its tensor takes then.
+    """
 
     operation: Operation
     kind: Kind
     live: Mask
     statements: tuple[Statement, ...]
     cost: float
+    place: NDArray[np.int64] | None = None
+    room: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,19 +83,36 @@ def lower_for_speed(net: nn.Module, example: torch.Tensor) -> Schedule:
     """The cheapest schedule by the cost model over the ways of lowering ``net``."""
     if not isinstance(net, GCN):
         return schedule(lower(net, example))
-    joints, heads = net.graph.adjacency.shape[1], net.graph.adjacency.shape[0]
-    pitch = -(-joints // LANES) * LANES
-    plain: tuple[Order, ...] = tuple("nodes" for _ in range(heads))
-    choices = {plain, cheapest_orders(net)}
-    return min((schedule(lower(net, example, pitch=pitch, orders=o)) for o in choices), key=lambda s: s.cost)
+    pitch = -(-net.graph.adjacency.shape[1] // LANES) * LANES
+    programs = [lower(net, example, pitch=pitch, orders=orders) for orders in likely_orders(net)]
+    return min((schedule(program) for program in programs), key=lambda s: s.cost)
+
+
+@dataclass
+class _Known:
+    """What the later operations, already chosen, ask of the earlier ones."""
+
+    facts: Facts
+    input: str
+    output: str
+    live: dict[str, Mask]
+    by_element: dict[str, bool]
+    code: float
 
 
 def schedule(program: Program) -> Schedule:
     """Choose from the last operation to the first: what a later one reads decides what an earlier one computes."""
     fixed, values = constants(program)
-    facts = Facts(program.sizes, fixed, values)
     live = {name: np.zeros(size, bool) for name, size in program.sizes.items()}
     live[program.output][: program.classes] = True
+    known = _Known(
+        Facts(program.sizes, fixed, values),
+        program.input,
+        program.output,
+        live,
+        dict.fromkeys(program.sizes, True),
+        MACHINE.code_limit,
+    )
     all_live = liveness(program)
     steps = []
     for operation in reversed(program.operations):
@@ -83,38 +120,77 @@ def schedule(program: Program) -> Schedule:
         if isinstance(operation, Recurrent):
             step = _recurrent(operation, wanted, program)
             live[operation.src] |= all_live[operation.src]
+            known.by_element[operation.src] = False
         else:
-            step = _affine(operation, wanted, facts)
-            _mark(step, operation, live)
+            step = _affine(operation, wanted, known)
+            _mark(step, operation, known)
         steps.append(step)
     return Schedule(program, tuple(reversed(steps)))
 
 
-def _mark(step: Step, operation: Affine, live: dict[str, Mask]) -> None:
-    if step.kind == "straight":
+def _mark(step: Step, operation: Affine, known: _Known) -> None:
+    single = step.kind in BY_ELEMENT or (
+        step.kind == "straight" and all(s.lanes == 1 for s in step.statements)
+    )
+    for term in operation.terms:
+        known.by_element[term.src] &= single
+    if step.statements:
         for src, columns in straight_reads(list(step.statements)):
-            live[src][columns] = True
+            known.live[src][columns] = True
         return
     for term in operation.terms:
-        live[term.src][term.sources().ravel()] = True
+        known.live[term.src][term.sources().ravel()] = True
 
 
-def _affine(operation: Affine, wanted: Mask, facts: Facts) -> Step:
-    connections = sum(len(t) * t.width for t in operation.terms)
-    options: list[tuple[float, Kind, tuple[Statement, ...]]] = [(scan_cost(operation), "scan", ())]
-    if connections < 60_000:
-        statements = tuple(straight(operation, wanted, facts))
-        options.append((straight_cost(list(statements)), "straight", statements))
+def _affine(operation: Affine, wanted: Mask, known: _Known) -> Step:
+    sizes = known.facts.sizes
+    options: list[Step] = [Step(operation, "scan", wanted, (), scan_cost(operation))]
+    if sum(len(t) * t.width for t in operation.terms) < MOST_STATEMENTS:
+        options += _written_out(operation, wanted, known)
     if len(operation.terms) == 1:
         term = operation.terms[0]
-        options.append((block_cost(term), "blocks", ()))
-        if rows_possible(operation, facts.sizes):
-            options.append((row_cost(term), "rows", ()))
-            options.append((dense_row_cost(term), "dense rows", ()))
-        if turned_possible(operation, facts.sizes):
-            options.append((turned_cost(term), "turned", ()))
-    cost, kind, chosen = min(options, key=lambda option: option[0])
-    return Step(operation, kind, wanted, chosen, cost)
+        options.append(Step(operation, "blocks", wanted, (), block_cost(term)))
+        if rows_possible(operation, sizes):
+            options.append(Step(operation, "rows", wanted, (), row_cost(term)))
+            options.append(Step(operation, "dense rows", wanted, (), dense_row_cost(term)))
+        if turned_possible(operation, sizes):
+            options.append(Step(operation, "turned", wanted, (), turned_cost(term, back=True)))
+            if known.by_element[operation.dst]:
+                place = turned_positions(len(operation.bias), term.dst_step, term.width)
+                cost = turned_cost(term, back=False)
+                options.append(Step(operation, "left turned", wanted, (), cost, place, len(place)))
+    chosen = min(options, key=lambda option: option.cost)
+    known.code -= code_bytes(list(chosen.statements)) if chosen.kind == "straight" else 0
+    known.code -= woven_bytes(list(chosen.statements)) if chosen.kind == "woven" else 0
+    return chosen
+
+
+def _written_out(operation: Affine, wanted: Mask, known: _Known) -> list[Step]:
+    """Straight-line code, and woven results where their order is free (or that of the scores)."""
+    statements = straight(operation, wanted, known.facts)
+    found = []
+    if code_bytes(statements) <= known.code:
+        found.append(Step(operation, "straight", wanted, tuple(statements), straight_cost(statements)))
+    last = operation.dst == known.output
+    if known.by_element[operation.dst] or last:
+        scalars = scalar_statements(operation, wanted, known.facts)
+        groups = weave(scalars, ordered=last)
+        place = positions(scalars, len(wanted), ordered=last)
+        room = len(groups) * LANES
+        sources = {term.src for term in operation.terms}
+        near = max(known.facts.sizes.values()) * len(known.facts.sizes) < 65536
+        one_base = known.input not in sources or len(sources) == 1
+        ways: list[tuple[Kind, float]] = []
+        if woven_bytes(scalars) <= known.code:
+            ways.append(("woven", woven_cost(groups)))
+        if near and one_base and any(group.steps for group in groups):
+            loose = weave(scalars, ordered=False)
+            ways.append(
+                ("woven loop", woven_loop_cost(loose) + last * len(scalars) * MACHINE.straight_result)
+            )
+        order = None if last else place
+        found += [Step(operation, kind, wanted, tuple(scalars), cost, order, room) for kind, cost in ways]
+    return found
 
 
 def _recurrent(operation: Recurrent, wanted: Mask, program: Program) -> Step:

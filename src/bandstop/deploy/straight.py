@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from bandstop.deploy.cost import LANES, MACHINE, Machine, rows_possible
 from bandstop.deploy.program import Affine, Floats, activate
 
-__all__ = ["Facts", "Statement", "straight", "straight_cost", "straight_reads"]
+__all__ = [
+    "Facts",
+    "Statement",
+    "code_bytes",
+    "scalar_statements",
+    "straight",
+    "straight_cost",
+    "straight_reads",
+]
 
 Mask = NDArray[np.bool_]
 WORTH_A_VECTOR = 3
@@ -55,7 +63,7 @@ def straight(operation: Affine, live: Mask, facts: Facts) -> list[Statement]:
                 bias = operation.bias[start : start + (hi - lo) * LANES]
                 statements.append(Statement(start, (hi - lo) * LANES, bias, tuple(reads)))
                 done[start : start + (hi - lo) * LANES] = True
-    return statements + _scalars(operation, live & ~done, facts)
+    return statements + scalar_statements(operation, live & ~done, facts)
 
 
 def _runs(blocks: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -64,7 +72,8 @@ def _runs(blocks: NDArray[np.int64]) -> list[tuple[int, int]]:
     return [(int(p[0]), int(p[-1]) + 1) for p in parts]
 
 
-def _scalars(operation: Affine, wanted: Mask, facts: Facts) -> list[Statement]:
+def scalar_statements(operation: Affine, wanted: Mask, facts: Facts) -> list[Statement]:
+    """One statement for each wanted element; what never changes is added to its bias."""
     reads: dict[int, list[tuple[str, int, float]]] = {int(i): [] for i in np.flatnonzero(wanted)}
     bias = operation.bias.astype(np.float64)
     for term in operation.terms:
@@ -93,17 +102,25 @@ def straight_reads(statements: list[Statement]) -> list[tuple[str, NDArray[np.in
 
 
 def straight_cost(statements: list[Statement], machine: Machine = MACHINE) -> float:
-    """Time of the statements; infinite where they would not fit the instruction cache."""
-    total, connections = 0.0, 0
+    """Time of the statements."""
+    total = 0.0
     for statement in statements:
         if statement.lanes == 1:
             total += len(statement.reads) * machine.straight + machine.straight_result
-            connections += len(statement.reads)
         else:
-            vectors = statement.lanes // LANES
-            total += (len(statement.reads) * machine.straight_vector + machine.straight_result) * vectors
-            connections += len(statement.reads) * vectors
-    return total if connections <= machine.straight_limit else float("inf")
+            loads = statement.lanes // LANES
+            total += len(statement.reads) * (machine.straight_weight + loads * machine.straight_vector)
+            total += loads * machine.straight_result
+    return total
+
+
+def code_bytes(statements: list[Statement]) -> int:
+    """About how long the statements' machine code is: two instructions a product, one a vector of them and its weight."""
+    each = (
+        2 * len(s.reads) if s.lanes == 1 else len(s.reads) * (1 + s.lanes // LANES) + 2 * s.lanes // LANES
+        for s in statements
+    )
+    return 9 * sum(each)
 
 
 def constant_result(statement: Statement, operation: Affine) -> float:

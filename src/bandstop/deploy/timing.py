@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bandstop.deploy.c_source import CFiles
 from bandstop.deploy.toolchain import FAST, STRICT, compile_c, native_compiler
 
-__all__ = ["Latency", "time_c"]
+__all__ = ["Latency", "TimedC", "time_c"]
 
 TIMER = """#define _POSIX_C_SOURCE 199309L
 #include <time.h>
@@ -45,6 +45,44 @@ class Latency:
     fastest: float
 
 
+class TimedC:
+    """An exported network compiled with a timer around it, so that it can be timed again and again among others."""
+
+    def __init__(
+        self,
+        files: CFiles,
+        inputs: NDArray[np.floating],
+        *,
+        compiler: tuple[str, ...] | None = None,
+        flags: tuple[str, ...] = FAST,
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="bandstop-")
+        folder, name = Path(self._folder.name), files.name
+        (folder / f"{name}.h").write_text(files.header, encoding="utf-8")
+        (folder / f"{name}.c").write_text(files.source, encoding="utf-8")
+        timer = TIMER.format(name=name, NAME=name.upper(), number=files.number)
+        (folder / "timer.c").write_text(timer, encoding="utf-8")
+        sources = [folder / f"{name}.c", folder / "timer.c"]
+        library = folder / "timed.so"
+        arguments: list[str | Path] = [*flags, *STRICT, "-fPIC", "-shared", *sources, "-o", library]
+        compile_c(compiler or native_compiler(), arguments, what=f"timing {name}")
+        self._measure = ctypes.CDLL(str(library)).measure
+        self._signal = np.ascontiguousarray(files.encode(inputs))
+        self._scores = np.zeros(files.program.classes, np.float32)
+
+    def _run(self, rounds: int, repeats: int) -> NDArray[np.float64]:
+        spent = np.zeros(rounds)
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (self._signal, spent, self._scores)]
+        self._measure(pointers[0], len(self._signal), rounds, repeats, pointers[1], pointers[2])
+        return spent
+
+    def latency(self, *, rounds: int = 41) -> Latency:
+        """Time the network function over the inputs in turn, about a millisecond a round."""
+        once = float(np.median(self._run(rounds, 4)))
+        spent = self._run(rounds, max(1, int(1e6 / max(once, 1.0))))
+        return Latency(float(np.median(spent)), float(spent.min()))
+
+
 def time_c(
     files: CFiles,
     inputs: NDArray[np.floating],
@@ -53,28 +91,5 @@ def time_c(
     flags: tuple[str, ...] = FAST,
     rounds: int = 41,
 ) -> Latency:
-    """Time the network function over ``inputs`` in turn."""
-    with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
-        folder, name = Path(made), files.name
-        (folder / f"{name}.h").write_text(files.header, encoding="utf-8")
-        (folder / f"{name}.c").write_text(files.source, encoding="utf-8")
-        timer = TIMER.format(name=name, NAME=name.upper(), number=files.number)
-        (folder / "timer.c").write_text(timer, encoding="utf-8")
-        sources = [folder / f"{name}.c", folder / "timer.c"]
-        library = folder / "timed.so"
-        command = compiler or native_compiler()
-        compile_c(
-            command, [*flags, *STRICT, "-fPIC", "-shared", *sources, "-o", library], what=f"timing {name}"
-        )
-        measure = ctypes.CDLL(str(library)).measure
-        signal = np.ascontiguousarray(files.encode(inputs))
-        scores = np.zeros(files.program.classes, np.float32)
-        spent = np.zeros(rounds)
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (signal, spent, scores)]
-
-        def run(repeats: int) -> None:
-            measure(pointers[0], len(signal), rounds, repeats, pointers[1], pointers[2])
-
-        run(4)
-        run(max(1, int(1e6 / max(float(np.median(spent)), 1.0))))
-        return Latency(float(np.median(spent)), float(spent.min()))
+    """Compile and time the network function once."""
+    return TimedC(files, inputs, compiler=compiler, flags=flags).latency(rounds=rounds)
