@@ -19,16 +19,28 @@ from bandstop.budget import Budget
 from bandstop.calibration import recalibrate, running_norms
 from bandstop.errors import BudgetError, ConfigError
 from bandstop.extraction import Extraction, by_live_paths, by_magnitude, make_plain, refresh_recurrent
+from bandstop.gate import Hard
 from bandstop.last_choice import choose_live
 from bandstop.magnitude import cut_value, select
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero
+from bandstop.priors import Prior
 from bandstop.pruner import Pruner
 from bandstop.rate_shift import RatedBandStop, attach_shifts, move_to
 from bandstop.recipe import Recipe
+from bandstop.schedules import Ramp
 from bandstop.target import Target
 from bandstop.topology import trace
 
-__all__ = ["MultiRatePruner"]
+__all__ = ["MultiRatePruner", "many_rates_recipe"]
+
+
+def many_rates_recipe(prior: Prior | None = None) -> Recipe:
+    """The default recipe, changed where many rates share the latents.
+
+    A hard gate leaves a weight its value at every rate that keeps it, where a soft one would shrink it by each rate's threshold. No
+    gradient leaks to stopped weights: lower rates train them. The order of the connections is fixed earlier.
+    """
+    return replace(Recipe.default(prior), gate=Hard(leak=0.0), ramp=Ramp(0.0, 1.0, end=0.5), freeze=0.6)
 
 
 class MultiRatePruner(Pruner):
@@ -56,11 +68,11 @@ class MultiRatePruner(Pruner):
         rates: tuple[float, float],
         *,
         steps: int,
-        passes: int = 3,
+        passes: int = 1,
         recipe: Recipe | None = None,
         layers: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None,
         example: Any = None,
-        follow: bool = True,
+        follow: bool = False,
         seed: int = 0,
     ) -> None:
         low, high = rates
@@ -68,7 +80,7 @@ class MultiRatePruner(Pruner):
             raise ConfigError(f"the range of rates needs 0 ≤ lowest < highest < 1, found {low} to {high}")
         if passes < 1:
             raise ConfigError(f"a step needs at least 1 pass, found {passes}")
-        recipe = recipe or Recipe.default()
+        recipe = recipe or many_rates_recipe()
         if recipe.threshold == "prior":
             raise ConfigError(
                 "many rates at once need thresholds from the latents' own quantiles (threshold='empirical')"
@@ -76,7 +88,8 @@ class MultiRatePruner(Pruner):
         self.rates, self.number, self.follow = (float(low), float(high)), passes, follow
         self.extracts_live = example is not None if recipe.live is None else recipe.live
         self.generator = torch.Generator().manual_seed(seed)
-        self.at = float(high)
+        self.at, self.settle = float(high), recipe.freeze
+        self._order: dict[str, Tensor] | None = None
         self._shifts: list[tuple[nn.Module, str]] = []
         shared = replace(recipe, freeze=1.0, live=False)
         super().__init__(model, high, steps=steps, recipe=shared, layers=layers, example=example)
@@ -104,8 +117,8 @@ class MultiRatePruner(Pruner):
 
     @property
     def settled(self) -> bool:
-        """The last fifth of training is what weight averaging covers."""
-        return self.progress >= 0.8
+        """Whether the order of the connections, and with it every mask, is fixed."""
+        return self._order is not None
 
     def draw(self) -> float:
         """A rate of the range; the logarithm of the share that it keeps is spread evenly."""
@@ -130,8 +143,14 @@ class MultiRatePruner(Pruner):
             yield rate
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves the schedules."""
+        """Call once after each optimiser step: moves the schedules, and fixes the order of the connections in time."""
         self.taken += 1
+        if self._order is None and self.settle < 1 and self.progress >= self.settle:
+            self._order = {name: latent.abs() for name, latent in self._latents().items()}
+
+    def _ranked(self) -> dict[str, Tensor]:
+        """What masks are chosen by: the latents, or their magnitudes when the order was fixed."""
+        return self._latents() if self._order is None else self._order
 
     def position(self, rate: float) -> float:
         """Where a rate lies in the range: −1 the lowest, 1 the highest, evenly in the logarithm of the kept share.
@@ -161,17 +180,21 @@ class MultiRatePruner(Pruner):
         """Thresholds, gains and shifts for ``rate``, as far as the ramp applies it at present."""
         self.at = rate
         self._counts = self._counts_at(rate, self.recipe.ramp(self.progress))
+        ranked = self._ranked()
         for layer in self.layers:
             assert layer.band is not None
+            cut = cut_value(layer.free(ranked[layer.name]), self._counts[layer.name])
             layer.band.temperature.fill_(self.recipe.temperature(self.progress))
-            layer.band.threshold.copy_(cut_value(layer.latent, self._counts[layer.name]))
+            layer.band.threshold.copy_(cut)
+            if self._order is not None:
+                layer.band.keep = ranked[layer.name] > cut
         move_to(self.layers, self._shifts, self.position(rate))
 
     @torch.no_grad()
     def masks(self, budget: Budget | float) -> dict[str, Tensor]:
         """What the gates pass at ``budget``: each layer's largest latents. Masks of different budgets are nested."""
         counts = self._counts_at(budget, 1.0)
-        return {name: select(latent.abs(), counts[name]) for name, latent in self._latents().items()}
+        return {name: select(latent.abs(), counts[name]) for name, latent in self._ranked().items()}
 
     @torch.no_grad()
     def extract(self, budget: Budget | float, batches: Iterable[Any] | None = None) -> nn.Module:
@@ -194,6 +217,7 @@ class MultiRatePruner(Pruner):
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
             layer.band.threshold.copy_(chosen.thresholds[layer.name])
+            layer.band.keep = None if self._order is None else chosen.masks[layer.name]
             weights[id(layer.latent)] = nonzero(layer.band(layer.latent), chosen.masks[layer.name])
         make_plain(model, weights)
         if batches is not None:
@@ -201,7 +225,7 @@ class MultiRatePruner(Pruner):
         return model.eval()
 
     def _chosen(self, budget: Budget | float) -> Extraction:
-        counts, latents = self._counts_at(budget, 1.0), self._latents()
+        counts, latents = self._counts_at(budget, 1.0), self._ranked()
         total, kept = self.target.prunable, sum(counts.values())
         fewest, most = (round((1 - rate) * total) for rate in reversed(self.rates))
         if not fewest <= kept <= most:
@@ -236,9 +260,10 @@ class MultiRatePruner(Pruner):
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules and the draws stand."""
-        return {**super().state_dict(), "generator": self.generator.get_state()}
+        return {**super().state_dict(), "generator": self.generator.get_state(), "order": self._order}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; latents, gains and slopes are in the model's own state."""
         super().load_state_dict(state)
         self.generator.set_state(state["generator"])
+        self._order = state["order"]

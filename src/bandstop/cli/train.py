@@ -14,7 +14,7 @@ from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
 from bandstop.training.config import RunConfig
 from bandstop.training.folder import open_folder
-from bandstop.training.presets import paper
+from bandstop.training.presets import many_rates, paper
 from bandstop.training.progress import Progress
 from bandstop.training.run import train_run
 
@@ -32,6 +32,7 @@ class Train:
       bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98
       bandstop train my_gestures/ --weights 800 --out runs/mine
       bandstop train hands --macs 20000 --out runs/small
+      bandstop train hands --rates 0.8:0.99 --out runs/any
       bandstop train hands --rate 0.98 --preset paper --epochs 2700 --out runs/paper98
     """
 
@@ -52,7 +53,11 @@ class Train:
 
 def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
-    default = Train(out=tyro.MISSING, config=paper(RunConfig(epochs=2700))) if _paper(arguments) else None
+    default = None
+    if _paper(arguments):
+        default = Train(out=tyro.MISSING, config=paper(RunConfig(epochs=2700)))
+    elif any(word.partition("=")[0] == "--rates" for word in arguments):
+        default = Train(out=tyro.MISSING, config=many_rates(RunConfig()))
     asked = parse(Train, "train", arguments, default)
     config = open_folder(asked.config, asked.out, asked.resume)
     with Progress(asked.out.name, config.epochs, quiet=asked.quiet) as show:

@@ -66,11 +66,11 @@ class PruneConfig:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = 4
     """Renew thresholds every so many steps."""
-    passes: int = 3
+    passes: int = 1
     """Many rates at once: passes a step, at the lowest, at drawn and at the highest rate; 1 for a drawn rate only."""
     self_share: float = 0.5
     """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
-    follow: bool = True
+    follow: bool = False
     """Many rates at once: gains, biases and normalisations follow the rate."""
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 
-__all__ = ["paper"]
+__all__ = ["many_rates", "paper"]
 
 
 def paper(config: RunConfig) -> RunConfig:
@@ -34,3 +34,9 @@ def paper(config: RunConfig) -> RunConfig:
     net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
     augment = Augmentation(crop=0, warp=0, rotation=0, scale=0, noise=0)
     return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
+
+
+def many_rates(config: RunConfig) -> RunConfig:
+    """What a training for many rates at once (`--rates`) starts from: see ``bandstop.multirate.many_rates_recipe``."""
+    prune = dataclasses.replace(config.prune, gate="hard", leak=0.0, ramp=0.5, freeze=0.6)
+    return dataclasses.replace(config, prune=prune)

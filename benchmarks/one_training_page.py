@@ -1,0 +1,146 @@
+"""Make docs/one-training.md and its picture from benchmarks/results/one_training.json.
+
+python benchmarks/one_training_page.py
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+from bandstop.files import atomic_write, write_text
+
+ROOT = Path(__file__).parents[1]
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "one_training.json", ROOT / "docs" / "one-training.md"
+PICTURE = ROOT / "docs" / "one-training.png"
+NAMES = {"fpha": "FPHA", "hands": "embedded hands"}
+
+TEXT = """# One training, any budget
+
+    bandstop train hands --rates 0.8:0.99 --out runs/any
+    bandstop extract runs/any --rate 0.97 --out runs/any97
+
+A training for a range of rates draws a rate anew at every step. One set of latent weights serves all of them: each layer keeps its
+largest latents, and a higher rate keeps fewer in every layer, so the masks are nested. `bandstop extract` then takes any budget of
+the range (a rate, weights, bytes or MACs) out of the run without training: exactly so many connections, all of them live, in a run
+folder that `evaluate`, `predict`, `export` and `report` read.
+
+    from bandstop.multirate import MultiRatePruner
+
+    pruner = MultiRatePruner(model, (0.8, 0.99), steps=epochs * len(loader), passes=1)
+    for inputs, labels in loader:
+        optimiser.zero_grad()
+        for rate in pruner.passes():
+            loss(model(inputs), labels).backward()
+        optimiser.step()
+        pruner.step()
+    small = pruner.extract(0.97, batches=[inputs, …])
+
+What is said of it:
+
+- Nothing is retrained, but the running statistics of batch normalisation belong to one rate. They are measured anew on the training
+  data at extraction: `batches`, or the data of the run, a second's work. Networks without such layers need no data.
+- Masks by magnitude are nested for all budgets. The extracted, live ones differ from them by the dead connections that are replaced;
+  these cannot be nested one by one, since a new unit needs two connections at once to be live.
+- The network is turned to each drawn rate by thresholds found exactly; the shares of layers come from the prior, as in a single training.
+
+## Accuracy against the rate
+
+    python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER --out benchmarks/results/one_training.json
+
+Test split, default settings, one thread. "separate": a net trained for each rate. "at once": one net for all rates from 0.8 to 0.99, every
+figure extracted from it; ×3 has three times the epochs of a separate net, still half of what six separate nets take.
+Settings were chosen on a quarter of FPHA's training split held out. Mean over seeds (their number in brackets), in per cent.
+"""
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    parts = [TEXT, "![accuracy against the rate](one-training.png)", ""]
+    for data in dict.fromkeys(row["data"] for row in rows):
+        parts += [f"### {NAMES[data]}", "", *_table([row for row in rows if row["data"] == data]), ""]
+    return "\n".join(parts)
+
+
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    lines = [
+        "| rate | kept | " + " | ".join(kinds) + " | difference |",
+        "|---:|---:|" + "---:|" * (len(kinds) + 1),
+    ]
+    for rate in sorted({row["rate"] for row in rows}):
+        here = {kind: [r for r in rows if r["rate"] == rate and r["kind"] == kind] for kind in kinds}
+        cells = [
+            f"{statistics.mean(r['accuracy'] for r in found):.2f} ({len(found)})" if found else "–"
+            for found in here.values()
+        ]
+        kept = next(found[0]["weights_kept"] for found in here.values() if found)
+        lines.append(f"| {rate:.1%} | {kept:,} | " + " | ".join(cells) + f" | {_difference(here)} |")
+    lines += ["", *_cost(rows, kinds)]
+    return lines
+
+
+def _difference(here: dict[str, list[dict[str, Any]]]) -> str:
+    """The longest training at once, less separate nets, over the seeds that both have."""
+    last = max((kind for kind in here if kind != "separate" and here[kind]), default=None)
+    alone = {row["seed"]: row["accuracy"] for row in here.get("separate", [])}
+    pairs = [row["accuracy"] - alone[row["seed"]] for row in here.get(last or "", []) if row["seed"] in alone]
+    return f"{statistics.mean(pairs):+.2f}" if pairs else ""
+
+
+def _cost(rows: list[dict[str, Any]], kinds: list[str]) -> list[str]:
+    lines = []
+    for kind in kinds:
+        one = {
+            (r["seed"], r["rate"] if kind == "separate" else None): r["seconds"]
+            for r in rows
+            if r["kind"] == kind
+        }
+        each = statistics.median(one.values())
+        runs = len({r["rate"] for r in rows if r["kind"] == kind}) if kind == "separate" else 1
+        epochs = next(r["epochs"] for r in rows if r["kind"] == kind)
+        lines.append(
+            f"- {kind}: {runs} training{'s' if runs > 1 else ''} of {epochs} epochs, about {each:.0f} s each on the machine as it was"
+        )
+    return lines
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    """Mean over seeds, a panel a data set."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    picture = Figure(figsize=(5.6 * len(names), 4.0), layout="constrained")
+    FigureCanvasAgg(picture)
+    colours = {"separate": "#000000", "at once x1": "#56b4e9", "at once x3": "#d55e00"}
+    for place, data in enumerate(names, 1):
+        axes = picture.add_subplot(1, len(names), place)
+        for kind, colour in colours.items():
+            chosen = [row for row in rows if row["data"] == data and row["kind"] == kind]
+            if not chosen:
+                continue
+            rates = sorted({row["rate"] for row in chosen})
+            means = [statistics.mean(r["accuracy"] for r in chosen if r["rate"] == rate) for rate in rates]
+            kept = [next(r["weights_kept"] for r in chosen if r["rate"] == rate) for rate in rates]
+            axes.plot(kept, means, "o-", color=colour, label=kind.replace(" x", " ×"), markersize=4)
+            axes.plot(
+                [r["weights_kept"] for r in chosen],
+                [r["accuracy"] for r in chosen],
+                ".",
+                color=colour,
+                alpha=0.35,
+            )
+        axes.set(xscale="log", title=NAMES[data], xlabel="connections kept", ylabel="accuracy, %")
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    with atomic_write(PICTURE) as part:
+        picture.savefig(part, format="png", dpi=130)
+
+
+if __name__ == "__main__":
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+    write_text(PAGE, page(found))
+    draw(found)

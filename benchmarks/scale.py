@@ -1,0 +1,120 @@
+"""What each step costs a weight, from a hundred thousand to a hundred million of them, on one thread.
+
+    python benchmarks/scale.py --out benchmarks/results/scale.json
+
+The prior's penalty (value and gradient) with the fused passes and with torch alone; the exact threshold of a layer, fused and with
+torch alone; the soft gate, there and back. Processor time, the least of several runs; memory is the peak of resident pages above
+those before, against the weights' own four bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from histogram import extra_memory
+from torch import Tensor
+
+from bandstop import magnitude
+from bandstop.files import write_text
+from bandstop.gate import Soft
+from bandstop.histogram import Bins, add_kl_gradient_
+from bandstop.magnitude import cut_value
+from bandstop.priors import Laplace
+from bandstop.training.memory import keep_freed_memory
+
+PRIOR = Laplace(1.0)
+BINS = Bins.covering(PRIOR)
+
+
+def threshold_by_torch(weights: Tensor) -> None:
+    """The threshold as it is found where numba is not installed."""
+    fused, magnitude._quantile_kernel = magnitude._quantile_kernel, lambda: None  # type: ignore[assignment]
+    try:
+        cut_value(weights, weights.numel() // 50)
+    finally:
+        magnitude._quantile_kernel = fused
+
+
+def gate(weights: Tensor) -> None:
+    """The gate's weights, and the gradient of its latents."""
+    latent = weights.detach().requires_grad_()
+    effective = Soft().scaled(latent, torch.tensor(0.5), torch.tensor(2.0), torch.tensor(1.0))
+    torch.autograd.grad(effective, latent, grad_outputs=weights)
+
+
+PATHS: dict[str, Callable[[Tensor], object]] = {
+    "penalty, fused": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="fused"),
+    "penalty, torch": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="torch"),
+    "threshold, fused": lambda weights: cut_value(weights, weights.numel() // 50),
+    "threshold, torch": threshold_by_torch,
+    "gate": gate,
+}
+
+
+def measure(name: str, weights: Tensor, repeats: int) -> dict[str, Any]:
+    """One path at one size."""
+    run = PATHS[name]
+    if name.startswith("penalty") and weights.grad is None:
+        weights.grad = torch.zeros_like(weights)
+    small = weights[:5000].clone()
+    small.grad = torch.zeros_like(small)
+    run(small)  # compile, import, fill caches
+    # The gate's results, weights and their gradient, are part of the network.
+    memory = None if name == "gate" else extra_memory(lambda: run(weights))
+    times = []
+    for _ in range(repeats):
+        began = time.process_time()
+        run(weights)
+        times.append(time.process_time() - began)
+    row = {
+        "path": name,
+        "weights": weights.numel(),
+        "nanoseconds": round(min(times) / weights.numel() * 1e9, 3),
+        "extra_bytes": memory,
+        "extra_share": None if memory is None else round(memory / (4 * weights.numel()), 4),
+    }
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**5, 10**6, 10**7, 10**8])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = []
+    for size in asked.sizes:
+        weights = PRIOR.sample((size,), generator=torch.Generator().manual_seed(0))
+        repeats = max(asked.repeats, min(50, 10**7 // size))
+        rows += [measure(name, weights, repeats) for name in PATHS if name != "gate"]
+        del weights
+    keep_freed_memory()  # as in training: the gate's results are as large as the weights, and asked for at every step
+    for size in asked.sizes:
+        weights = PRIOR.sample((size,), generator=torch.Generator().manual_seed(0))
+        rows.append(measure("gate", weights, max(asked.repeats, min(50, 10**7 // size))))
+    about = {
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+        "threads": 1,
+        "bins": BINS.count,
+        "load_average": round(os.getloadavg()[0], 2),
+    }
+    if asked.out:
+        write_text(asked.out, json.dumps({"about": about, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
