@@ -1,6 +1,6 @@
 """The smallest file of a network: coded gaps between kept connections, 8-bit or half values, names and normaliser packed.
 
-Layout: ``BSN1``, value kind, length of the packed description (2 bytes), the description (deflated JSON), then every tensor
+Layout: ``BSN1``, value kind, length of the packed description (2 bytes), the description (JSON, deflated from the words of `bytes_words`), then every tensor
 in the order of the network's own parameters. A matrix: number of kept weights (varint), Rice parameter, scale (float32, for
 8-bit values), coded gaps, values. A vector: half values. Batch normalisation is folded first, so one offset per channel is
 all that is left of it.
@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from bandstop.deploy.bytes_words import WORDS
 from bandstop.deploy.folded import folded_net, stored_tensors
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.rice import best_parameter, rice_decode, rice_encode
@@ -38,7 +39,7 @@ Floats = NDArray[np.float32]
 def to_bytes(model: DeployModel, *, values: Values = "8-bit") -> bytes:
     """The file's content."""
     described = json.dumps(_describe(model), separators=(",", ":"), ensure_ascii=False).encode()
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=WORDS)
     packed = packer.compress(described) + packer.flush()
     parts = [MAGIC, bytes([values == "half"]), struct.pack("<H", len(packed)), packed]
     for _, tensor in stored_tensors(folded_net(model.net)):
@@ -53,7 +54,7 @@ def from_bytes(data: bytes) -> DeployModel:
         raise ExportError("this is not a bandstop network file: it must begin with BSN1")
     half, length = data[4] == 1, struct.unpack("<H", data[5:7])[0]
     try:
-        text = zlib.decompressobj(-15).decompress(data[7 : 7 + length], LARGEST_DESCRIPTION)
+        text = zlib.decompressobj(-15, zdict=WORDS).decompress(data[7 : 7 + length], LARGEST_DESCRIPTION)
         described = json.loads(text)
         net, model = _rebuild(described)
     except (zlib.error, ValueError, KeyError, TypeError, RuntimeError, ConfigError) as problem:

@@ -8,6 +8,7 @@ from bandstop.deploy.c_kernels import PICK, PLAIN, SMOOTH
 from bandstop.deploy.c_lstm import cell_update
 from bandstop.deploy.c_text import Tables, index_type
 from bandstop.deploy.compact import Compact, compact_terms
+from bandstop.deploy.memory import workspace
 from bandstop.deploy.program import Affine, Program, Recurrent, activate
 from bandstop.deploy.simplify import Mask, live_units, liveness
 
@@ -49,7 +50,9 @@ MIX = """static void mix(const layer *l, const float *src, float *dst)
 class _SizeCode:
     def __init__(self, program: Program) -> None:
         self.program, self.tables = program, Tables()
-        self.places, self.work = {program.input: "signal"}, 0
+        starts, self.work = workspace(program, output=False)
+        self.places = {name: f"work + {start}" for name, start in starts.items()}
+        self.places[program.input] = "signal"
         self.compacts: list[tuple[Compact, int]] = []
         self.kinds: set[str] = set()
         self.body: list[str] = []

@@ -1,7 +1,7 @@
 """What each way of writing an operation costs, in nanoseconds on the machine it was measured on.
 
-Only ratios matter. The index loops and dense blocks were timed by hand-written kernels on one x86-64 machine with AVX2; the
-costs of straight-line code, of turning and of starting a row or block are estimates from whole networks, not yet fitted.
+Only ratios matter. They were set by hand so that the model agrees with the clock, step by step, on trained networks of 39 k and
+251 k weights at 55 to 99 % (AMD EPYC, Zen 3, 3.2 GHz, clang 14): `python benchmarks/deploy_costs.py RUN…` shows both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Fixed point: 16-bit values, 8- or 16-bit weights, powers of two for scales, sums that cannot overflow 32 bits.
+"""Fixed point: 16-bit values, 8- or 16-bit weights, powers of two for scales, sums of 32 or 64 bits that cannot overflow.
 
 A tensor's value x is stored as ``q = x · 2^e`` with one exponent a tensor, found on calibration inputs with a margin. A row's
-weights are stored as ``w · 2^f`` with the largest f for which they fit and for which the worst possible sum stays below 2³¹.
+weights are stored as ``w · 2^f`` with the largest f for which they fit and for which the worst possible sum stays below 2³¹
+(8-bit weights) or 2⁶³ (16-bit ones).
 The sum has exponent ``e + f``; a rounding shift brings it to the destination's exponent.
 """
 
@@ -17,12 +18,11 @@ from bandstop.deploy.program import Affine, Floats, Program, Recurrent
 from bandstop.deploy.simplify import liveness
 from bandstop.errors import ExportError
 
-__all__ = ["FixedLayer", "FixedProgram", "quantise"]
+__all__ = ["FixedLayer", "FixedProgram", "quantise", "sum_bits"]
 
 Ints = NDArray[np.int64]
 TOP = 32767
 MARGIN = 1.5
-WORST = 0.7 * 2.0**31
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,15 @@ class FixedProgram:
         return out.astype(np.float32)
 
 
+def sum_bits(bits: int) -> int:
+    """Width of the sums: with 32 bits, long rows of 16-bit weights would lose what those are for.
+
+    >>> sum_bits(8), sum_bits(16)
+    (32, 64)
+    """
+    return 32 if bits == 8 else 64
+
+
 def _away(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rounded with halves away from zero, as the C does it."""
     return np.trunc(values + np.copysign(0.5, values))
@@ -119,16 +128,16 @@ def _layer(
     if len(tables) != 1 or (fill is not None and fill.any()):
         tables, fill = compact_terms(flattened(operation), live)
     table = tables[0]
-    source, most = exponents[table.src], 127 if bits == 8 else TOP
+    source = exponents[table.src]
     start = np.concatenate([[0], np.cumsum(table.counts)])
     bias = np.zeros(len(table.rows)) if table.bias is None else table.bias.astype(np.float64)
     powers = np.zeros(len(table.rows), np.int64)
     for row in range(len(table.rows)):
         powers[row] = _power(
-            table.weights[start[row] : start[row + 1]].astype(np.float64), bias[row], source, most
+            table.weights[start[row] : start[row + 1]].astype(np.float64), bias[row], source, bits
         )
     wanted = min(exponents[operation.dst], int((powers + source).min()))
-    shifts = np.minimum(powers + source - wanted, 30)
+    shifts = np.minimum(powers + source - wanted, sum_bits(bits) - 2)
     powers = shifts + wanted - source
     weights = np.rint(table.weights * 2.0 ** np.repeat(powers, table.counts)).astype(np.int64)
     whole = np.rint(bias * 2.0 ** (powers + source)).astype(np.int64)
@@ -137,12 +146,13 @@ def _layer(
     ), wanted
 
 
-def _power(weights: NDArray[np.float64], bias: float, source: int, most: int) -> int:
-    """The largest f for which every weight fits and the worst sum stays well below 2³¹ (a rounding half comes on top)."""
+def _power(weights: NDArray[np.float64], bias: float, source: int, bits: int) -> int:
+    """The largest f for which every weight fits and the worst sum stays well below its limit (a rounding half comes on top)."""
+    most, worst = (127 if bits == 8 else TOP), 0.7 * 2.0 ** (sum_bits(bits) - 1)
     largest, total = np.abs(weights).max(initial=0.0), np.abs(weights).sum()
     limits = [20.0]
     if largest > 0:
-        limits += [np.log2(most / largest), np.log2(WORST / (total * (TOP + 1) + abs(bias) * 2.0**source))]
+        limits += [np.log2(most / largest), np.log2(worst / (total * (TOP + 1) + abs(bias) * 2.0**source))]
     elif bias:
-        limits.append(np.log2(WORST / (abs(bias) * 2.0**source)))
+        limits.append(np.log2(worst / (abs(bias) * 2.0**source)))
     return int(np.floor(min(limits) - 1e-9))
