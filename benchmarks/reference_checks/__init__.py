@@ -1,0 +1,1 @@
+"""Comparisons of the rivals with reference implementations; benchmarks/references.py runs them."""

@@ -1,0 +1,68 @@
+"""Our rivals alone on the digits: settings chosen on held-out training images, accuracy of all, and longer trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from bandstop import peers
+
+from .digits import RATE, SEEDS, accuracy, held_out
+
+GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+    "asl": {"weight": (10.0, 30.0, 100.0, 300.0), "freeze": (0.6, 0.75, 0.9)},
+    "probmask": {"travel": (3.0, 10.0, 30.0)},
+    "ste": {"end": (0.0, 0.3, 0.5, 0.7)},
+}
+RATES = (0.95, 0.98)
+LONGER = {"rate": 0.98, "steps": (300, 1200), "methods": ("str", "ac-dc")}
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def combinations(grid: dict[str, tuple[float, ...]]) -> Iterator[dict[str, float]]:
+    for values in product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def choices() -> list[dict[str, Any]]:
+    """Every combination's accuracy on held-out training images, mean of both rates and all seeds."""
+    data, found = held_out(), []
+    for name, grid in GRIDS.items():
+        for settings in combinations(grid):
+            runs = [
+                accuracy(name, seed, rate=rate, data=data, settings=settings)
+                for rate in RATES
+                for seed in SEEDS
+            ]
+            default = all(getattr(peers.published(name), key) == value for key, value in settings.items())
+            found.append(
+                {"method": name, "settings": settings, "accuracy": round(mean(runs), 2), "default": default}
+            )
+    return found
+
+
+def alone() -> dict[str, list[float]]:
+    """Accuracy of every rival on the images to judge."""
+    names = [name for name in peers.NAMES if name != "small-dense"]
+    return {name: [round(accuracy(name, seed, rate=RATE), 2) for seed in SEEDS] for name in names}
+
+
+def longer() -> list[dict[str, Any]]:
+    """What more steps are worth at a high rate."""
+    rate: Any = LONGER["rate"]
+    steps: Any = LONGER["steps"]
+    methods: Any = LONGER["methods"]
+    return [
+        {
+            "method": name,
+            "rate": rate,
+            "steps": count,
+            "accuracy": [round(accuracy(name, seed, rate=rate, steps=count), 2) for seed in SEEDS],
+        }
+        for name in methods
+        for count in steps
+    ]
