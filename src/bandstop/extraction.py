@@ -21,10 +21,11 @@ Allocate = Callable[[int], dict[str, int]]
 
 @dataclass(frozen=True)
 class Extraction:
-    """Masks with exactly the asked number of connections; thresholds; and the rate that the thresholds belong to."""
+    """Masks with exactly the asked number of connections; thresholds, how many latents pass them, and the rate that this is."""
 
     masks: dict[str, Tensor]
     thresholds: dict[str, Tensor]
+    counts: dict[str, int]
     rate: float
 
 
@@ -36,7 +37,9 @@ def by_magnitude(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> Ex
     """
     masks = {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
     thresholds = {name: cut_value(latent, counts[name]) for name, latent in latents.items()}
-    return Extraction(masks, thresholds, 1 - sum(counts.values()) / sum(m.numel() for m in masks.values()))
+    return Extraction(
+        masks, thresholds, dict(counts), 1 - sum(counts.values()) / sum(m.numel() for m in masks.values())
+    )
 
 
 def by_live_paths(
@@ -67,7 +70,7 @@ def by_live_paths(
     scores = {name: relative_ranks(latent, counts[name]) for name, latent in latents.items()}
     found = live_selection(scores, kept, model, example)
     masks = found.masks if found.exact else topped_up(found.masks, scores, kept)
-    return Extraction(masks, by_magnitude(latents, counts).thresholds, 1 - low / sizes)
+    return Extraction(masks, by_magnitude(latents, counts).thresholds, counts, 1 - low / sizes)
 
 
 @torch.no_grad()

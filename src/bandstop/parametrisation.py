@@ -21,10 +21,11 @@ __all__ = ["BandStop", "PrunedLayer", "prunable_layers"]
 
 
 class BandStop(LateMask):
-    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M."""
+    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M. The gain is ``g = stretch · exp(log_gain)``."""
 
     threshold: Tensor
     temperature: Tensor
+    stretch: Tensor
 
     def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
         super().__init__()
@@ -40,11 +41,12 @@ class BandStop(LateMask):
             self.register_buffer("log_gain", start)
         self.register_buffer("threshold", torch.zeros_like(gain))
         self.register_buffer("temperature", torch.ones_like(gain))
+        self.register_buffer("stretch", torch.ones_like(gain))
 
     @property
     def gain(self) -> Tensor:
         """The layer's scale, always positive."""
-        return whole(self.log_gain).exp().reshape(())
+        return whole(self.log_gain).exp().reshape(()) * self.stretch
 
     def forward(self, latent: Tensor) -> Tensor:
         if self.keep is not None:

@@ -18,6 +18,7 @@ from bandstop.last_choice import choose_largest, choose_live
 from bandstop.magnitude import rank_transform
 from bandstop.outcome import Outcome, unwrapped
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
+from bandstop.passing import PassingVariance
 from bandstop.recipe import Recipe
 from bandstop.sharing import Sharing
 from bandstop.snapshot import take_snapshot
@@ -75,6 +76,9 @@ class Pruner:
         self.taken, self.frozen = 0, False
         self._last_cuts: dict[str, float] = {}
         self._counts: dict[str, int] | None = None
+        self._variance = (
+            PassingVariance(self.recipe.prior, self.recipe.gate) if self.recipe.gain == "variance" else None
+        )
         self.sharing = Sharing(self.recipe, self.target)
         self._shared(1.0)  # refuses what cannot be shared out before anything is touched
         if self.live:
@@ -98,7 +102,7 @@ class Pruner:
         latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
         if (row := layer.padding) is not None:
             latent = torch.cat((latent[:row], torch.zeros_like(whole[:1]), latent[row:]))
-        return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.learn_gain), latent
+        return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.gain == "learned"), latent
 
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0
@@ -191,6 +195,14 @@ class Pruner:
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
             layer.band.threshold.copy_(cuts[layer.name])
+            if self._variance is not None:
+                layer.band.stretch.fill_(self._variance(self._density(layer, share)) ** -0.5)
+
+    def _density(self, layer: PrunedLayer, share: float) -> float:
+        """Share of a layer's weights that pass; of the network's where layers compete and only the device knows their counts."""
+        if self._counts is not None or self.budget.kind == "macs":
+            return self.counts[layer.name] / self.target.sizes[layer.name]
+        return self.target.total(share) / self.target.prunable
 
     def _shared(self, share: float) -> dict[str, int]:
         return self.sharing(share, self._free_latents())

@@ -51,7 +51,7 @@ class RatedBandStop(BandStop):
     @property
     def gain(self) -> Tensor:
         """The layer's scale at the present rate."""
-        return torch.addcmul(self.log_gain, self.slope, self.position).exp()
+        return torch.addcmul(self.log_gain, self.slope, self.position).exp() * self.stretch
 
 
 def attach_shifts(model: nn.Module) -> list[Owner]:

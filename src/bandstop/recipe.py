@@ -40,9 +40,9 @@ class Recipe:
     """K."""
     start: Literal["rank", "scale"] = "rank"
     """Latent weights start as the prior's quantiles in the order of the given weights, or as the given weights rescaled."""
-    learn_gain: bool = False
-    """Layer gains g are trained, or stay as set from the given weights. Where a normalisation follows a layer its gain has no effect on
-    the output, only noise for a gradient, and drifts: fixed gains are worth 3 to 4 points at 99 % (docs/recipe.md)."""
+    gain: Literal["variance", "fixed", "learned"] = "variance"
+    """The layers' scales g: raised as fewer connections pass, so that a layer's output keeps its variance (``bandstop.passing``); as set
+    from the given weights; or trained. A trained gain drifts where a normalisation follows its layer (docs/recipe.md)."""
     freeze: float = 0.8
     """Progress at which the mask is fixed; 1 for never."""
     live: bool | None = None
@@ -88,7 +88,7 @@ class Recipe:
             kl=Constant(10.0),
             histogram="pooled",
             start="scale",
-            learn_gain=False,
+            gain="fixed",
             freeze=1.0,
         )
 

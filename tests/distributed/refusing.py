@@ -51,7 +51,7 @@ def one_rank_behind() -> object:
 
 
 def other_gain() -> object:
-    run = training("fsdp", Recipe(learn_gain=False))
+    run = training("fsdp", Recipe(gain="fixed"))
     run.run(2, share=True)
     run.pruner.layers[1].band.log_gain += 1e-3 * torch.distributed.get_rank()
     return save_checkpoint("/nowhere", run.pruner, run.optimiser)

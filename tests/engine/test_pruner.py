@@ -25,7 +25,8 @@ RECIPES: dict[str, Callable[[], Recipe]] = {
     "logistic": lambda: Recipe(gate=Logistic()),
     "with KL": lambda: Recipe(kl=Constant(1.0), histogram="layer"),
     "scaled start": lambda: Recipe(start="scale"),
-    "learned gains": lambda: Recipe(learn_gain=True),
+    "learned gains": lambda: Recipe(gain="learned"),
+    "fixed gains": lambda: Recipe(gain="fixed"),
 }
 
 
@@ -161,3 +162,14 @@ def test_live_connections_within_a_budget_of_macs() -> None:
     traced = trace(pruner.finalize(), example)
     assert traced.kept == traced.live
     assert 150 < traced.macs_nominal <= 200
+
+
+@pytest.mark.parametrize("allocation", ["lamp", "learned"])
+def test_a_layer_keeps_its_variance_as_connections_drop_out(allocation: str) -> None:
+    torch.manual_seed(0)
+    layer = nn.Linear(300, 200, bias=False)
+    before = float(layer.weight.detach().square().mean())
+    pruner = Pruner(layer, 0.97, steps=100, recipe=Recipe(allocation=allocation, ramp=Constant(1.0)))
+    passing = layer.weight.detach()
+    assert int(passing.count_nonzero()) == pruner.kept == 1800
+    assert abs(float(passing.square().mean()) / before - 1) < 0.05

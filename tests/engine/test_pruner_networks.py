@@ -223,7 +223,7 @@ def test_kl_pulls_the_latents_to_the_prior() -> None:
 def test_a_layer_that_starts_at_zero_can_learn() -> None:
     model = mlp()
     nn.init.zeros_(model[5].weight)
-    pruner = Pruner(model, 0.5, steps=50, recipe=Recipe(learn_gain=False))
+    pruner = Pruner(model, 0.5, steps=50, recipe=Recipe(gain="fixed"))
     train(model, pruner, 50)
     assert float(pruner.finalize()[5].weight.detach().abs().max()) > 0.05  # type: ignore[index]
 

@@ -45,8 +45,8 @@ BAD = {
     ),
     "wrong type": (GRID + 'settings.epochs = "3"', "settings epochs must be a whole number, found '3'"),
     "truth as number": (
-        GRID + "settings.prune.learn_gain = 1",
-        "prune.learn_gain must be true or false, found 1",
+        GRID + "settings.prune.live = 1",
+        "prune.live must be true or false, found 1",
     ),
     "wrong choice": (
         GRID + 'settings.prune.gate = "open"',

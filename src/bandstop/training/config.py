@@ -58,8 +58,9 @@ class PruneConfig:
     """Latents start as the prior's quantiles in the order of the initial weights, or as those weights rescaled."""
     prior_scale: float = 1.0
     """Scale of the prior, in latent units."""
-    learn_gain: bool = False
-    """Train the layer gains."""
+    gain: Literal["variance", "fixed", "learned"] | None = None
+    """Layer gains: raised so that a layer keeps its variance as fewer connections pass, fixed, or learned; unless given, fixed in a
+    GCN, whose layers are normalised, and raised in an LSTM."""
     live: bool = True
     """Spend the budget on live connections only."""
     floor: int = 1
@@ -104,7 +105,7 @@ class PruneConfig:
             histogram=self.histogram,
             bins=self.bins,
             start=self.start,
-            learn_gain=self.learn_gain,
+            gain=self.gain or "variance",
             freeze=self.freeze,
             live=self.live,
             floor=self.floor,
@@ -258,7 +259,10 @@ class RunConfig:
             dataclasses.replace(self.net, dropout=dropout),
             dataclasses.replace(self.optim, hold=hold),
         )
-        return dataclasses.replace(self, net=net, optim=optim)
+        gain = self.prune.gain or ("fixed" if self.net.kind == "gcn" else "variance")
+        return dataclasses.replace(
+            self, net=net, optim=optim, prune=dataclasses.replace(self.prune, gain=gain)
+        )
 
     def to_json(self) -> str:
         """As stored in a run folder."""

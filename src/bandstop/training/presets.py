@@ -24,7 +24,7 @@ def paper(config: RunConfig) -> RunConfig:
         kl=10.0,
         histogram="pooled",
         start="scale",
-        learn_gain=False,
+        gain="fixed",
         live=False,
         every=1,
     )
