@@ -61,15 +61,15 @@ def alone(found: Found) -> str:
 
 def choices(found: Found) -> str:
     """Settings tried on held-out training images."""
-    lines = ["| rival | settings: accuracy (**default**) |", "|---|---|"]
-    for method in dict.fromkeys(row["method"] for row in found["choices"]):
+    lines = ["| rival | steps | rates | settings: accuracy |", "|---|---|---|---|"]
+    for method, steps in dict.fromkeys((row["method"], row["steps"]) for row in found["choices"]):
+        rows = [row for row in found["choices"] if (row["method"], row["steps"]) == (method, steps)]
+        rates = " and ".join(f"{rate:.0%}".replace("%", " %") for rate in rows[0]["rates"])
         cells = []
-        for row in (row for row in found["choices"] if row["method"] == method):
+        for row in rows:
             text = ", ".join(f"{key} {value:g}" for key, value in row["settings"].items())
-            cells.append(
-                f"**{text}: {row['accuracy']:.1f}**" if row["default"] else f"{text}: {row['accuracy']:.1f}"
-            )
-        lines.append(f"| `{method}` | {'; '.join(cells)} |")
+            cells.append(f"{text}: {row['accuracy']:.1f}")
+        lines.append(f"| `{method}` | {steps:,} | {rates} | {'; '.join(cells)} |")
     return "\n".join(lines)
 
 

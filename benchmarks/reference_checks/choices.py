@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from bandstop import peers
 
 from .digits import RATE, SEEDS, accuracy, held_out
 
-GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
-    "asl": {"weight": (10.0, 30.0, 100.0, 300.0), "freeze": (0.6, 0.75, 0.9)},
-    "probmask": {"travel": (3.0, 10.0, 30.0)},
-    "ste": {"end": (0.0, 0.3, 0.5, 0.7)},
-}
-RATES = (0.95, 0.98)
+
+class Grid(NamedTuple):
+    """Settings to try, and in which trainings."""
+
+    method: str
+    steps: int
+    rates: tuple[float, ...]
+    settings: dict[str, tuple[float, ...]]
+
+
+GRIDS = (
+    Grid("asl", 300, (0.95, 0.98), {"weight": (10.0, 100.0, 300.0), "freeze": (0.5, 0.6, 0.75)}),
+    Grid("asl", 1200, (0.98,), {"freeze": (0.5, 0.6, 0.75)}),
+    Grid("probmask", 300, (0.95, 0.98), {"travel": (3.0, 10.0, 30.0, 100.0)}),
+    Grid("probmask", 1200, (0.98,), {"travel": (10.0, 30.0, 100.0)}),
+    Grid("ste", 300, (0.95, 0.98), {"end": (0.0, 0.3, 0.5, 0.7)}),
+    Grid("ste", 1200, (0.98,), {"end": (0.3, 0.5, 0.7)}),
+)
 LONGER = {"rate": 0.98, "steps": (300, 1200), "methods": ("str", "ac-dc")}
 
 
@@ -29,18 +41,23 @@ def combinations(grid: dict[str, tuple[float, ...]]) -> Iterator[dict[str, float
 
 
 def choices() -> list[dict[str, Any]]:
-    """Every combination's accuracy on held-out training images, mean of both rates and all seeds."""
-    data, found = held_out(), []
-    for name, grid in GRIDS.items():
-        for settings in combinations(grid):
+    """Every combination's accuracy on held-out training images, mean of all rates and seeds."""
+    found = []
+    for grid in GRIDS:
+        for settings in combinations(grid.settings):
             runs = [
-                accuracy(name, seed, rate=rate, data=data, settings=settings)
-                for rate in RATES
+                accuracy(grid.method, seed, rate=rate, steps=grid.steps, data=held_out(), settings=settings)
+                for rate in grid.rates
                 for seed in SEEDS
             ]
-            default = all(getattr(peers.published(name), key) == value for key, value in settings.items())
             found.append(
-                {"method": name, "settings": settings, "accuracy": round(mean(runs), 2), "default": default}
+                {
+                    "method": grid.method,
+                    "steps": grid.steps,
+                    "rates": list(grid.rates),
+                    "settings": settings,
+                    "accuracy": round(mean(runs), 2),
+                }
             )
     return found
 

@@ -32,7 +32,7 @@ class AdaptiveSparsitySettings(Settings):
     """Learning rate of the thresholds under Adam (theirs, for SGD with momentum, is 1e-3)."""
     centre: bool = True
     """Keep each layer's mean at zero, as the gaussian assumption asks."""
-    freeze: float = number(0.75, 0.0, 1.0)
+    freeze: float = number(0.5, 0.0, 1.0)
     """Progress at which the mask is fixed at exactly the budget."""
 
 

@@ -26,7 +26,7 @@ class ProbMaskSettings(Settings):
 
     score_lr: float = number(6e-3, 0.0)
     """Adam's learning rate of the probabilities …"""
-    travel: float = number(10.0, 0.0)
+    travel: float = number(100.0, 0.0)
     """… but in short trainings at least ``travel / steps``, so that probabilities have the time to decide."""
     begin: float = number(0.16, 0.0, 1.0)
     """Progress at which the constraint begins to tighten."""
