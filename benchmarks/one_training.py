@@ -26,7 +26,7 @@ RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-LONGER = (1, 3)  # times the epochs of a separate net
+PASSES = (3, 1)  # of a step; the first of three teaches the others
 EPOCHS = {"fpha": 200, "hands": 80}
 
 
@@ -66,21 +66,23 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
             results.add(train_run(replace(base, rate=rate), folder, resume=True), **key)
 
 
-def at_once(results: Results, name: str, base: RunConfig, runs: Path, longer: int) -> None:
+def at_once(results: Results, name: str, base: RunConfig, runs: Path, passes: int) -> None:
     """One net, and every rate extracted from it."""
-    config = many_rates(replace(base, rates=RANGE, epochs=base.epochs * longer))
-    folder = runs / f"{name}-at-once-x{longer}-s{base.seed}"
+    config = many_rates(replace(base, rates=RANGE))
+    config = replace(config, prune=replace(config.prune, passes=passes))
+    kind = "at once" if passes == 1 else f"at once, {passes} passes"
+    folder = runs / f"{name}-at-once-p{passes}-s{base.seed}"
     for rate in sorted((*RATES, *BETWEEN)):
         key = {
             "data": name,
-            "kind": f"at once x{longer}",
+            "kind": kind,
             "epochs": config.epochs,
             "rate": rate,
             "seed": base.seed,
         }
         if not results.has(**key):
             train_run(config, folder, resume=True)
-            out = runs / f"{name}-at-once-x{longer}-{rate}-s{base.seed}"
+            out = runs / f"{name}-at-once-p{passes}-{rate}-s{base.seed}"
             shutil.rmtree(out, ignore_errors=True)
             results.add(extract_run(folder, Budget.rate(rate), out), **key)
 
@@ -93,14 +95,18 @@ def main() -> None:
     parser.add_argument("--data", action="append", required=True, metavar="NAME=DATA")
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
     for seed in SEEDS:
         for name, data in (spec.split("=", 1) for spec in asked.data):
             base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name])
-            separate(results, name, base, asked.runs)
-            for longer in LONGER:
-                at_once(results, name, base, asked.runs, longer)
+            if asked.only != "at-once":
+                separate(results, name, base, asked.runs)
+            if asked.only == "separate":
+                continue
+            for passes in PASSES:
+                at_once(results, name, base, asked.runs, passes)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def _transformer() -> list[str]:
         "",
         "124 million weights in plain torch, head tied to the embedding, AdamW, one sequence, default recipe (thresholds renewed in one step "
         f"of four, which is part of the mean); bare and pruned steps take turns. Load average {found['about']['load_average']:.1f} on 2 cores: "
-        "processor time is the figure.",
+        "processor time is the figure, and a ratio within a few hundredths of one is noise.",
         "",
         "| tokens | bare, s | with the pruner, s | ratio |",
         "|---:|---:|---:|---:|",

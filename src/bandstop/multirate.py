@@ -68,7 +68,7 @@ class MultiRatePruner(Pruner):
         rates: tuple[float, float],
         *,
         steps: int,
-        passes: int = 1,
+        passes: int = 3,
         recipe: Recipe | None = None,
         layers: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None,
         example: Any = None,

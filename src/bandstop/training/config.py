@@ -67,7 +67,7 @@ class PruneConfig:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = 4
     """Renew thresholds every so many steps."""
-    passes: int = 1
+    passes: int = 3
     """Many rates at once: passes a step, at the lowest, at drawn and at the highest rate; 1 for a drawn rate only."""
     self_share: float = 0.5
     """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
