@@ -76,7 +76,14 @@ def test_every_way_of_writing_is_used_and_right():
     ("cheap", "kinds"),
     [
         (
-            {"woven": 0.0, "woven_far": 0.0, "woven_step": 0.0, "woven_group": 0.0, "code_limit": 1e9},
+            {
+                "woven": 0.0,
+                "woven_far": 0.0,
+                "woven_long": 0.0,
+                "woven_step": 0.0,
+                "woven_group": 0.0,
+                "code_limit": 1e9,
+            },
             {"woven"},
         ),
         ({"weave_step": 0.0, "weave_group": 0.0}, {"woven loop"}),

@@ -45,8 +45,12 @@ class Machine:
     """Bytes of straight-line code beyond which it no longer fits the instruction cache (and compiles slowly)."""
     woven: float = 0.13
     """One multiply-accumulate of woven straight-line code."""
-    woven_far: float = 0.26
+    woven_far: float = 0.18
     """The same where short addresses do not reach the sources."""
+    woven_long: float = 0.33
+    """The same where that makes the code too long for the instruction cache beside the rest."""
+    far_limit: int = 1400
+    """Reads by long addresses from which on it is."""
     woven_step: float = 0.2
     """One multiplication of eight woven values by their weights."""
     woven_group: float = 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,7 +86,9 @@ def lower_for_speed(net: nn.Module, example: torch.Tensor) -> Schedule:
         return schedule(lower(net, example))
     pitch = -(-net.graph.adjacency.shape[1] // LANES) * LANES
     programs = [lower(net, example, pitch=pitch, orders=orders) for orders in likely_orders(net)]
-    return min((schedule(program) for program in programs), key=lambda s: s.cost)
+    # Woven features let the mixed joints stay turned: choosing one operation at a time would not see that.
+    plans = (schedule(p, woven=names) for p in programs for names in (frozenset[str](), {"features"}))
+    return min(plans, key=lambda s: s.cost)
 
 
 @dataclass
@@ -100,8 +103,11 @@ class _Known:
     code: float
 
 
-def schedule(program: Program) -> Schedule:
-    """Choose from the last operation to the first: what a later one reads decides what an earlier one computes."""
+def schedule(program: Program, *, woven: Set[str] = frozenset()) -> Schedule:
+    """Choose from the last operation to the first: what a later one reads decides what an earlier one computes.
+
+    Those named in ``woven`` are woven if they can be.
+    """
     fixed, values = constants(program)
     live = {name: np.zeros(size, bool) for name, size in program.sizes.items()}
     live[program.output][: program.classes] = True
@@ -122,7 +128,7 @@ def schedule(program: Program) -> Schedule:
             live[operation.src] |= all_live[operation.src]
             known.by_element[operation.src] = False
         else:
-            step = _affine(operation, wanted, known)
+            step = _affine(operation, wanted, known, woven=operation.dst in woven)
             _mark(step, operation, known)
         steps.append(step)
     return Schedule(program, tuple(reversed(steps)))
@@ -142,7 +148,7 @@ def _mark(step: Step, operation: Affine, known: _Known) -> None:
         known.live[term.src][term.sources().ravel()] = True
 
 
-def _affine(operation: Affine, wanted: Mask, known: _Known) -> Step:
+def _affine(operation: Affine, wanted: Mask, known: _Known, *, woven: bool) -> Step:
     sizes = known.facts.sizes
     options: list[Step] = [Step(operation, "scan", wanted, (), scan_cost(operation))]
     if sum(len(t) * t.width for t in operation.terms) < MOST_STATEMENTS:
@@ -159,7 +165,8 @@ def _affine(operation: Affine, wanted: Mask, known: _Known) -> Step:
                 place = turned_positions(len(operation.bias), term.dst_step, term.width)
                 cost = turned_cost(term, back=False)
                 options.append(Step(operation, "left turned", wanted, (), cost, place, len(place)))
-    chosen = min(options, key=lambda option: option.cost)
+    by_element = [option for option in options if option.kind in BY_ELEMENT]
+    chosen = min(by_element if woven and by_element else options, key=lambda option: option.cost)
     known.code -= code_bytes(list(chosen.statements)) if chosen.kind == "straight" else 0
     known.code -= woven_bytes(list(chosen.statements)) if chosen.kind == "woven" else 0
     return chosen

@@ -80,7 +80,8 @@ def woven_cost(groups: list[Group], machine: Machine = MACHINE) -> float:
     steps = sum(len(group.steps) for group in groups)
     reads = [read for group in groups for step in group.steps for read in step if read]
     near = len({(src, place // REACH) for src, place, _ in reads}) <= POINTERS
-    each = machine.woven if near else machine.woven_far
+    far = machine.woven_far if len(reads) <= machine.far_limit else machine.woven_long
+    each = machine.woven if near else far
     return len(reads) * each + steps * machine.woven_step + len(groups) * machine.woven_group
 
 
