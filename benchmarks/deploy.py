@@ -89,9 +89,9 @@ def measure_ours(model, inputs, wanted) -> tuple[dict[str, object], TimedC]:
         "export_seconds": round(exported - start, 2),
         "compile_seconds": round(compiled - exported, 2),
         "flash_float32": float32.flash,
-        "ram_float32": float32.ram,
+        "ram_float32": float32.ram + float32.stack,
         "flash_int8": int8.flash,
-        "ram_int8": int8.ram,
+        "ram_int8": int8.ram + int8.stack,
         "bytes_file": len(to_bytes(model)),
         "bytes_limit": int(2.5 * kept + 512),
     }
@@ -110,7 +110,7 @@ def measure(run: Path, rivals: Path, rounds: int, seconds: float) -> dict[str, o
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
         save_network(model, inputs, wanted, Path(made))
         found = race(timed, Path(made), rivals, rounds=rounds, seconds=seconds)
-    ours |= found.pop("ours")
+    ours |= found.pop("ours") | {"live_macs": json.loads((run / "metrics.json").read_text())["macs_live"]}
     return {"weights": weights, "kept": kept, "load": os.getloadavg()[0], "ours": ours, "rivals": found}
 
 

@@ -26,7 +26,7 @@ def times_of(run: dict) -> dict[str, float]:
 def latency_table(results: dict) -> str:
     """Microseconds of every program; how many times faster ours is; nanoseconds a live multiply-accumulate."""
     names = list(dict.fromkeys(n for run in results["runs"].values() for n in run["rivals"]))
-    head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns a MAC"]
+    head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns a live MAC"]
     rows = []
     for size, rate, run in ordered(results):
         ours, times = run["ours"]["microseconds"], times_of(run)
@@ -34,7 +34,7 @@ def latency_table(results: dict) -> str:
         row = [f"{size.replace('k', ' k')}, {100 * rate:.0f} %", f"{run['kept']:,}", f"**{ours:.3g}**"]
         row += [f"{times[n]:.3g}" if n in times else "–" for n in names]
         row += [f"{t / ours:.3g}×" if t else "–" for t in (runtime, best)]
-        rows.append([*row, f"{1000 * ours / max(run['ours']['macs'], 1):.2f}"])
+        rows.append([*row, f"{1000 * ours / max(run['ours']['live_macs'], 1):.3f}"])
     return _table(head, rows)
 
 

@@ -5,8 +5,9 @@ The layout fits QEMU's ``mps2`` boards (code at 0, RAM at 0x20000000) and most s
 
 from __future__ import annotations
 
+import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
@@ -130,6 +131,11 @@ int main(void)
 
 def chip_image(files: CFiles, chip: Chip, *, host: bool, optimise: str = "-Oz") -> bytes:
     """A linked image: with ``host`` it answers the file ``frames.bin`` through semihosting, else it is the smallest main."""
+    return _built(files, chip, host=host, optimise=optimise)[0]
+
+
+def _built(files: CFiles, chip: Chip, *, host: bool, optimise: str) -> tuple[bytes, str]:
+    """The image, and what the compiler says of every function's stack frame."""
     values = {"name": files.name, "NAME": files.name.upper(), "fpu": ENABLE_FPU if chip.fpu else ""}
     texts = {
         f"{files.name}.h": files.header,
@@ -158,13 +164,19 @@ def chip_image(files: CFiles, chip: Chip, *, host: bool, optimise: str = "-Oz") 
             "-fno-unwind-tables",
             "-fno-asynchronous-unwind-tables",
             "-fno-sanitize=all",
+            "-Wframe-larger-than=0",
         ]
         link: list[str | Path] = ["-Wl,--gc-sections", "-T", folder / "chip.ld", "-o", folder / "image.elf"]
         sources: list[str | Path] = [folder / name for name in texts if name.endswith(".c")]
-        compile_c(zig_compiler(), [*flags, *sources, *link], what=f"building for {chip.name}")
-        return (folder / "image.elf").read_bytes()
+        said = compile_c(zig_compiler(), [*flags, *sources, *link], what=f"building for {chip.name}")
+        return (folder / "image.elf").read_bytes(), said
 
 
 def chip_footprint(files: CFiles, chip: Chip) -> Footprint:
-    """Flash and RAM of network, front end and the smallest main on ``chip``."""
-    return footprint(chip_image(files, chip, host=False))
+    """Flash, RAM and stack of network, front end and the smallest main on ``chip``.
+
+    The stack is the sum of all functions' frames: more than any chain of calls takes, since none calls itself.
+    """
+    image, said = _built(files, chip, host=False, optimise="-Oz")
+    frames = re.findall(r"stack frame size \((\d+)\)", said)
+    return replace(footprint(image), stack=sum(map(int, frames)))

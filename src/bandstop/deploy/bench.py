@@ -108,7 +108,7 @@ def _chip(model: DeployModel, files: CFiles) -> tuple[int | None, int | None]:
     if model.normaliser is None:
         return None, None
     taken = chip_footprint(files, CORTEX_M4)
-    return taken.flash, taken.ram
+    return taken.flash, taken.ram + taken.stack
 
 
 def _wasm_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:

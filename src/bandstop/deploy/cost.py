@@ -1,6 +1,6 @@
 """What each way of writing an operation costs, in nanoseconds on the machine it was measured on.
 
-Only ratios matter. They were set by hand so that the model agrees with the clock, step by step, on trained networks of 39 k and
+Only ratios matter. They were set by hand after the clock, step by step (within a factor of two), on trained networks of 39 k and
 251 k weights at 55 to 99 % (AMD EPYC, Zen 3, 3.2 GHz, clang 14): `python benchmarks/deploy_costs.py RUN…` shows both.
 """
 

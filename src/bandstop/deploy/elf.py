@@ -14,10 +14,11 @@ ALLOCATED, WRITABLE, EMPTY = 2, 1, 8
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes of code and constants (flash) and of variables (RAM, stack not included)."""
+    """Bytes of code and constants (flash) and of variables (RAM); ``stack`` where it was measured, not part of ``ram``."""
 
     flash: int
     ram: int
+    stack: int = 0
 
 
 def footprint(image: bytes) -> Footprint:

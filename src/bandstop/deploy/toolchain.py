@@ -37,8 +37,8 @@ def native_compiler() -> tuple[str, ...]:
     return zig_compiler()
 
 
-def compile_c(command: tuple[str, ...], arguments: list[str | Path], *, what: str) -> None:
-    """Run a compiler; its complaint becomes an `ExportError`."""
+def compile_c(command: tuple[str, ...], arguments: list[str | Path], *, what: str) -> str:
+    """Run a compiler; its complaint becomes an `ExportError`, its warnings are returned."""
     line = [*command, *map(str, arguments)]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
@@ -53,3 +53,4 @@ def compile_c(command: tuple[str, ...], arguments: list[str | Path], *, what: st
             (row for row in done.stderr.splitlines() if "error" in row), done.stderr.strip()[-300:]
         )
         raise ExportError(f"{what}: {Path(command[0]).name} failed: {complaint}")
+    return done.stderr
