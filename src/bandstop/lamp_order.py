@@ -23,7 +23,7 @@ class LampOrder:
 
     >>> from bandstop.priors import Laplace
     >>> LampOrder(Laplace(1.0), [100, 100, 1000]).counts(60)
-    [18, 17, 25]
+    [17, 17, 26]
     """
 
     def __init__(self, prior: Prior, sizes: Sequence[int], floor: int = 1) -> None:

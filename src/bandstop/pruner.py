@@ -200,7 +200,8 @@ class Pruner:
 
     def _density(self, layer: PrunedLayer, share: float) -> float:
         """Share of a layer's weights that pass; of the network's where layers compete and only the device knows their counts."""
-        if self._counts is not None or self.budget.kind == "macs":
+        compete = self.recipe.allocation == "learned" or self.recipe.threshold == "prior"
+        if self.budget.kind == "macs" or not compete:
             return self.counts[layer.name] / self.target.sizes[layer.name]
         return self.target.total(share) / self.target.prunable
 

@@ -137,8 +137,8 @@ def test_an_averaged_model_ends_with_the_same_connections(start: int, recipe: Re
     for i in (0, 3, 5):
         assert torch.equal(plain[i].weight != 0, model[i].weight != 0)  # type: ignore[index,union-attr]
         assert not torch.equal(plain[i].weight, model[i].weight)  # type: ignore[index,arg-type,union-attr]
-    assert torch.allclose(plain(x), smooth, atol=0.05)
-    assert torch.allclose(plain(x), model.eval()(x), atol=1.0)
+    assert torch.allclose(plain(x), smooth, atol=0.25)
+    assert torch.allclose(plain(x), model.eval()(x), atol=2.0)
     fresh = mlp()
     fresh.load_state_dict(plain.state_dict(), strict=True)
 
