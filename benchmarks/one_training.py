@@ -2,18 +2,23 @@
 
     python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER --out benchmarks/results/one_training.json
 
-Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, and every rate is extracted from
-it, also rates between those. It can be interrupted: what the result file holds already is not done again.
+Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with twice the epochs, and every
+rate is extracted from it, also rates between those. With three passes a step this is the work of the six separate trainings. It can
+be interrupted: what the result file holds already is not done again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from bandstop.budget import Budget
 from bandstop.files import write_text
@@ -26,8 +31,9 @@ RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-PASSES = (3, 1)  # of a step; the first of three teaches the others
+PASSES = (3,)  # of a step; the first of three teaches the others
 EPOCHS = {"fpha": 200, "hands": 80}
+COST = "processor.json"
 
 
 class Results:
@@ -53,8 +59,18 @@ class Results:
             "split",
         )
         self.rows.append({**key, **{name: metrics[name] for name in kept}})
-        write_text(self.path, json.dumps({"rows": self.rows}, indent=1) + "\n")
+        about = {"machine": platform.machine(), "torch": torch.__version__, "threads": 1}
+        write_text(self.path, json.dumps({"about": about, "rows": self.rows}, indent=1) + "\n")
         print(self.rows[-1], flush=True)
+
+
+def trained(config: RunConfig, folder: Path) -> tuple[dict[str, Any], float]:
+    """Metrics of the run in ``folder``, trained unless it is there, and the processor seconds that it took."""
+    began = time.process_time()
+    metrics = train_run(config, folder, resume=True)
+    if not (folder / COST).is_file():
+        write_text(folder / COST, json.dumps(time.process_time() - began))
+    return metrics, round(json.loads((folder / COST).read_text()), 2)
 
 
 def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
@@ -62,29 +78,26 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
     for rate in RATES:
         key = {"data": name, "kind": "separate", "epochs": base.epochs, "rate": rate, "seed": base.seed}
         if not results.has(**key):
-            folder = runs / f"{name}-separate-{rate}-s{base.seed}"
-            results.add(train_run(replace(base, rate=rate), folder, resume=True), **key)
+            metrics, cost = trained(replace(base, rate=rate), runs / f"{name}-separate-{rate}-s{base.seed}")
+            results.add(metrics, **key, processor_seconds=cost)
 
 
 def at_once(results: Results, name: str, base: RunConfig, runs: Path, passes: int) -> None:
     """One net, and every rate extracted from it."""
     config = many_rates(replace(base, rates=RANGE))
     config = replace(config, prune=replace(config.prune, passes=passes))
-    kind = "at once" if passes == 1 else f"at once, {passes} passes"
+    kind = "at once, 1 pass" if passes == 1 else f"at once, {passes} passes"
     folder = runs / f"{name}-at-once-p{passes}-s{base.seed}"
     for rate in sorted((*RATES, *BETWEEN)):
-        key = {
-            "data": name,
-            "kind": kind,
-            "epochs": config.epochs,
-            "rate": rate,
-            "seed": base.seed,
-        }
+        key = {"data": name, "kind": kind, "epochs": config.epochs, "rate": rate, "seed": base.seed}
         if not results.has(**key):
-            train_run(config, folder, resume=True)
+            _, cost = trained(config, folder)
             out = runs / f"{name}-at-once-p{passes}-{rate}-s{base.seed}"
             shutil.rmtree(out, ignore_errors=True)
-            results.add(extract_run(folder, Budget.rate(rate), out), **key)
+            began = time.process_time()
+            metrics = extract_run(folder, Budget.rate(rate), out)
+            took = round(time.process_time() - began, 2)
+            results.add(metrics, **key, processor_seconds=cost, extraction_seconds=took)
 
 
 def main() -> None:
@@ -95,17 +108,19 @@ def main() -> None:
     parser.add_argument("--data", action="append", required=True, metavar="NAME=DATA")
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--passes", type=int, nargs="+", default=PASSES)
     parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
-    for seed in SEEDS:
+    for seed in asked.seeds:
         for name, data in (spec.split("=", 1) for spec in asked.data):
             base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name])
             if asked.only != "at-once":
                 separate(results, name, base, asked.runs)
             if asked.only == "separate":
                 continue
-            for passes in PASSES:
+            for passes in asked.passes:
                 at_once(results, name, base, asked.runs, passes)
 
 
