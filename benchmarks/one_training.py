@@ -2,9 +2,8 @@
 
     python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER --out benchmarks/results/one_training.json
 
-Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with twice the epochs, and every
-rate is extracted from it, also rates between those. With three passes a step this is the work of the six separate trainings. It can
-be interrupted: what the result file holds already is not done again.
+Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with more epochs, and every
+rate is extracted from it, also rates between those. It can be interrupted: what the result file holds already is not done again.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-PASSES = (3,)  # of a step; the first of three teaches the others
+TIMES = (3,)  # epochs of the one training for each of a separate net
 EPOCHS = {"fpha": 200, "hands": 80}
 COST = "processor.json"
 
@@ -82,17 +81,16 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
             results.add(metrics, **key, processor_seconds=cost)
 
 
-def at_once(results: Results, name: str, base: RunConfig, runs: Path, passes: int) -> None:
+def at_once(results: Results, name: str, base: RunConfig, runs: Path, times: int) -> None:
     """One net, and every rate extracted from it."""
-    config = many_rates(replace(base, rates=RANGE))
-    config = replace(config, prune=replace(config.prune, passes=passes))
-    kind = "at once, 1 pass" if passes == 1 else f"at once, {passes} passes"
-    folder = runs / f"{name}-at-once-p{passes}-s{base.seed}"
+    config = replace(many_rates(replace(base, rates=RANGE)), epochs=times * base.epochs)
+    kind = f"at once, {times}× epochs"
+    folder = runs / f"{name}-at-once-{times}x-s{base.seed}"
     for rate in sorted((*RATES, *BETWEEN)):
         key = {"data": name, "kind": kind, "epochs": config.epochs, "rate": rate, "seed": base.seed}
         if not results.has(**key):
             _, cost = trained(config, folder)
-            out = runs / f"{name}-at-once-p{passes}-{rate}-s{base.seed}"
+            out = runs / f"{name}-at-once-{times}x-{rate}-s{base.seed}"
             shutil.rmtree(out, ignore_errors=True)
             began = time.process_time()
             metrics = extract_run(folder, Budget.rate(rate), out)
@@ -109,7 +107,7 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--passes", type=int, nargs="+", default=PASSES)
+    parser.add_argument("--times", type=int, nargs="+", default=TIMES)
     parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
@@ -120,8 +118,8 @@ def main() -> None:
                 separate(results, name, base, asked.runs)
             if asked.only == "separate":
                 continue
-            for passes in asked.passes:
-                at_once(results, name, base, asked.runs, passes)
+            for times in asked.times:
+                at_once(results, name, base, asked.runs, times)
 
 
 if __name__ == "__main__":

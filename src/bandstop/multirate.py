@@ -90,6 +90,7 @@ class MultiRatePruner(Pruner):
         self.generator = torch.Generator().manual_seed(seed)
         self.at, self.settle = float(high), recipe.freeze
         self._order: dict[str, Tensor] | None = None
+        self.top = float(high)
         self._shifts: list[tuple[nn.Module, str]] = []
         shared = replace(recipe, freeze=1.0, live=False)
         super().__init__(model, high, steps=steps, recipe=shared, layers=layers, example=example)
@@ -123,15 +124,16 @@ class MultiRatePruner(Pruner):
     def draw(self) -> float:
         """A rate of the range; the logarithm of the share that it keeps is spread evenly."""
         u = float(torch.rand((), generator=self.generator))
-        fewest, most = (math.log(1 - rate) for rate in reversed(self.rates))
+        fewest, most = math.log(1 - self.top), math.log(1 - self.rates[0])
         return 1 - math.exp(fewest + u * (most - fewest))
 
     def passes(self) -> Iterator[float]:
         """The rates of a step, the least pruned first; the network is turned to each before it is yielded.
 
-        One pass: a drawn rate. Two: the lowest and a drawn one. More: the lowest, drawn ones, and the highest.
+        One pass: a drawn rate. Two: the lowest and a drawn one. More: the lowest, drawn ones, and the highest. Once the order is
+        fixed, the highest is ``top``: dead connections are not extracted, so no budget of the range is taken from beyond it.
         """
-        low, high = self.rates
+        low, high = self.rates[0], self.top
         if self.number == 1:
             chosen = [self.draw()]
         elif self.number == 2:
@@ -147,6 +149,7 @@ class MultiRatePruner(Pruner):
         self.taken += 1
         if self._order is None and self.settle < 1 and self.progress >= self.settle:
             self._order = {name: latent.abs() for name, latent in self._latents().items()}
+            self.top = min(max(self._chosen(self.rates[1]).rate, self.rates[0]), self.rates[1])
 
     def _ranked(self) -> dict[str, Tensor]:
         """What masks are chosen by: the latents, or their magnitudes when the order was fixed."""
@@ -269,10 +272,15 @@ class MultiRatePruner(Pruner):
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules and the draws stand."""
-        return {**super().state_dict(), "generator": self.generator.get_state(), "order": self._order}
+        return {
+            **super().state_dict(),
+            "generator": self.generator.get_state(),
+            "order": self._order,
+            "top": self.top,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; latents, gains and slopes are in the model's own state."""
         super().load_state_dict(state)
         self.generator.set_state(state["generator"])
-        self._order = state["order"]
+        self._order, self.top = state["order"], float(state["top"])

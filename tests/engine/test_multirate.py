@@ -56,6 +56,22 @@ def test_masks_of_all_rates_are_nested_and_exact(allocation: str) -> None:
         previous = masks
 
 
+def test_the_highest_pass_is_at_the_rate_that_the_highest_budget_is_taken_from() -> None:
+    pruner = trained()
+    assert pruner.settled and 0.5 <= pruner.top < 0.98  # at 98 % some of so few connections are dead
+    assert list(pruner.passes())[-1] == pruner.top
+    assert all(0.5 <= pruner.draw() <= pruner.top for _ in range(50))
+    found = trace(pruner.model, pruner.example, pruner.masks(pruner.top))
+    live = sum(weight.live_count for weight in found.weights.values())
+    kept = Budget.rate(0.98).connections(prunable=pruner.target.prunable)
+    assert live <= kept < sum(int(mask.sum()) for mask in pruner.masks(pruner.top).values())
+
+
+def test_without_an_example_the_highest_pass_stays_at_the_highest_rate() -> None:
+    pruner = trained(example=False)
+    assert pruner.settled and pruner.top == pytest.approx(0.98, abs=1e-3) and pruner.top <= 0.98
+
+
 def test_the_gates_in_training_pass_the_nested_masks() -> None:
     pruner = trained(example=False)
     for rate in pruner.passes():

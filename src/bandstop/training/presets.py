@@ -39,7 +39,7 @@ def paper(config: RunConfig) -> RunConfig:
 def many_rates(config: RunConfig) -> RunConfig:
     """What a training for many rates at once (`--rates`) starts from: see ``bandstop.multirate.many_rates_recipe``.
 
-    It has twice the epochs: the latents learn to serve every rate, and one training stands for as many as there are budgets.
+    It has three times the epochs: the latents learn to serve every rate, and one training stands for as many as there are budgets.
     """
     prune = dataclasses.replace(config.prune, gate="hard", leak=0.0, ramp=0.5, freeze=0.6)
-    return dataclasses.replace(config, epochs=2 * config.epochs, prune=prune)
+    return dataclasses.replace(config, epochs=3 * config.epochs, prune=prune)
