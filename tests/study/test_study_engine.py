@@ -68,7 +68,10 @@ def test_a_failure_is_told_and_does_not_stop_the_rest(plan_file: Write, tmp_path
     assert standing.finished == 2 and len(standing.failed) == 2
     run, reason = next(iter(standing.failed.items()))
     assert "wild" in run and "not finite" in reason
-    assert any(event.startswith(f"{run}: failed: layer encoder.weight has values that are not finite") for event in events)
+    assert any(
+        event.startswith(f"{run}: failed: layer encoder.weight has values that are not finite")
+        for event in events
+    )
     assert json.loads((out / "failures" / f"{run}.json").read_text())["reason"] == reason
     assert "Traceback" in (out / "failures" / f"{run}.txt").read_text()
     executor = inline()
