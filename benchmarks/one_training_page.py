@@ -55,7 +55,8 @@ Test split, default settings, one thread. "separate": a net trained for each rat
 figure extracted from it, also the rates that no separate net has. A step has three passes over the same batch, at the lowest, a drawn
 and the highest rate, and the last two also learn from what the lowest predicts. The one training has three times the epochs of a
 separate net (the default with `--rates`), and so it costs as much as the six separate nets together or more (the processor time is
-given below): what it saves is every further budget, not the first six.
+given below): what it saves is every further budget, not the first six. Separate nets with as many epochs may be better too; that was
+not measured.
 
 Settings were chosen on a quarter of the training split held out, with one or two seeds, so only large differences were read from
 them. On the hands a hard gate through which no gradient leaks was ahead of a hard gate with leak 1 by about 3 points in the mean over
