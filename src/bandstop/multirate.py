@@ -189,16 +189,10 @@ class MultiRatePruner(Pruner):
             cut = cut_value(layer.free(ranked[layer.name]), self._counts[layer.name])
             layer.band.temperature.fill_(self.recipe.temperature(self.progress))
             layer.band.threshold.copy_(cut)
-            self._stretch(layer, self._counts[layer.name])
+            self._stretch(layer, self._counts[layer.name] / self.target.sizes[layer.name])
             if self._order is not None:
                 layer.band.keep = ranked[layer.name] > cut
         move_to(self.layers, self._shifts, self.position(rate))
-
-    def _stretch(self, layer: PrunedLayer, count: int) -> None:
-        """Raise the gain for the variance that is lost when ``count`` connections pass."""
-        if self._variance is not None:
-            assert layer.band is not None
-            layer.band.stretch.fill_(self._variance(count / self.target.sizes[layer.name]) ** -0.5)
 
     @torch.no_grad()
     def masks(self, budget: Budget | float) -> dict[str, Tensor]:
@@ -227,7 +221,7 @@ class MultiRatePruner(Pruner):
             assert layer.band is not None
             layer.band.temperature.fill_(temperature)
             layer.band.threshold.copy_(chosen.thresholds[layer.name])
-            self._stretch(layer, chosen.counts[layer.name])
+            self._stretch(layer, chosen.counts[layer.name] / self.target.sizes[layer.name])
             layer.band.keep = None if self._order is None else chosen.masks[layer.name]
             weights[id(layer.latent)] = nonzero(layer.band(layer.latent), chosen.masks[layer.name])
         make_plain(model, weights)
@@ -261,7 +255,7 @@ class MultiRatePruner(Pruner):
         found = {}
         for layer in self.layers:
             assert layer.band is not None
-            self._stretch(layer, chosen.counts[layer.name])
+            self._stretch(layer, chosen.counts[layer.name] / self.target.sizes[layer.name])
             gain = float(layer.band.gain.detach())
             found[layer.name] = {"threshold": float(chosen.thresholds[layer.name]), "gain": gain}
         return found

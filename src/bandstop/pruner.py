@@ -12,10 +12,10 @@ from bandstop.choice import Layers
 from bandstop.distributed.choosing import count_above, count_true, not_finite
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
-from bandstop.errors import ConfigError, ModelError, TrainingError
+from bandstop.errors import ConfigError, TrainingError
+from bandstop.first_latent import first_latent
 from bandstop.histogram import Bins, kl_to_prior
 from bandstop.last_choice import choose_largest, choose_live
-from bandstop.magnitude import rank_transform
 from bandstop.outcome import Outcome, unwrapped
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.passing import PassingVariance
@@ -89,19 +89,8 @@ class Pruner:
         self._update()
 
     def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
-        """Parametrisation and first latent of a layer: its scale goes to the gain, its shape to the prior's."""
-        whole = layer.latent.detach()
-        weight = layer.free(whole)
-        spread = weight.square().mean().sqrt()
-        if not bool(torch.isfinite(spread)):
-            raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
-        if float(spread) == 0:  # a layer that starts at zero takes the scale of its fan-in
-            spread = torch.full_like(spread, (weight.shape[0] / weight.numel()) ** 0.5)
-        gain = spread / self.recipe.prior.std
-        rank = self.recipe.start == "rank"
-        latent = rank_transform(weight, self.recipe.prior) if rank else weight / gain
-        if (row := layer.padding) is not None:
-            latent = torch.cat((latent[:row], torch.zeros_like(whole[:1]), latent[row:]))
+        """Parametrisation and first latent of a layer."""
+        gain, latent = first_latent(layer, self.recipe)
         return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.gain == "learned"), latent
 
     def parameter_groups(
@@ -196,7 +185,12 @@ class Pruner:
             layer.band.temperature.fill_(temperature)
             layer.band.threshold.copy_(cuts[layer.name])
             if self._variance is not None:
-                layer.band.stretch.fill_(self._variance(self._density(layer, share)) ** -0.5)
+                self._stretch(layer, self._density(layer, share))
+
+    def _stretch(self, layer: PrunedLayer, density: float) -> None:
+        """Raise the gain for the variance that is lost when the share ``density`` of a layer passes, where the recipe asks for it."""
+        if self._variance is not None and layer.band is not None:
+            layer.band.stretch.fill_(self._variance(density) ** -0.5)
 
     def _density(self, layer: PrunedLayer, share: float) -> float:
         """Share of a layer's weights that pass; of the network's where layers compete and only the device knows their counts."""
