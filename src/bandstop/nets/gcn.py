@@ -7,6 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from bandstop.nets.dropout import ByteDropout
+
 __all__ = ["GCN", "GraphConv", "skeleton_heads"]
 
 Adjacency = Literal["skeleton", "free", "fixed"]
@@ -143,7 +145,7 @@ class GCN(nn.Module):
         )
         features = filters * (heads if combine == "concat" else 1)
         self.graph_norm = ChannelNorm(features)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = ByteDropout(dropout)
         self.dense = nn.Linear(joints * features, dense, bias=False) if dense else None
         self.dense_norm = ChannelNorm(dense) if dense else None
         self.classifier = nn.Linear(dense or joints * features, classes)
