@@ -14,8 +14,9 @@ from bandstop.cli.table import main
 from bandstop.errors import BandstopError, ConfigError, DataError
 from bandstop.study.curve import curves
 from bandstop.study.groups import gather
+from bandstop.study.overview import overview_tables
 from bandstop.study.paper import TABLE_2, paper_tables
-from bandstop.study.render import TextTable, latex_escape, render
+from bandstop.study.render import Strong, TextTable, latex_escape, render
 from bandstop.study.results import Row, read_results
 from bandstop.study.tables import paired_tables, summary_tables
 
@@ -298,3 +299,28 @@ def test_bad_arguments(words: list[str], found: str, tmp_path: Path) -> None:
 def test_no_finished_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no run is finished yet"):
         read_results([write(tmp_path / "results.csv", [])])
+
+
+def test_an_overview_has_a_column_a_rate_and_the_lead_of_the_first_method() -> None:
+    ours = rows([88.0, 90.0, 89.0]) + rows([80.0, 82.0, 81.0], rate=0.99)
+    rival = rows([85.0, 88.0, 85.0], method="gmp", prior=None) + rows(
+        [83.0, 84.0, 85.0], method="gmp", prior=None, rate=0.99
+    )
+    means, lead = overview_tables(gather(rows([91.0, 92.0, 93.0], **DENSE) + ours + rival))
+    assert means.header == ("fpha", "dense", "98 %", "99 %")
+    assert means.rows == (
+        ("dense", "92.00 ± 1.00", "", ""),
+        ("pmp laplace", "", "89.00 ± 1.00", "81.00 ± 1.00"),
+        ("gmp", "", "86.00 ± 1.73", "84.00 ± 1.00"),
+    )
+    assert isinstance(means.rows[1][2], Strong) and isinstance(means.rows[2][3], Strong)
+    assert not isinstance(means.rows[2][2], Strong)
+    assert lead.rows[0][0] == "gmp"
+    assert lead.rows[0][1].startswith("+3.00 (") and lead.rows[0][2].startswith("−3.00 (")
+
+
+def test_what_stands_out_does_so_in_every_form() -> None:
+    table = [TextTable("t", ("a", "b"), (("x", Strong("1 %")),))]
+    assert "**1 %**" in render(table, "md")
+    assert r"\textbf{1 \%}" in render(table, "latex")
+    assert "<strong>1 %</strong>" in render(table, "html")

@@ -12,6 +12,7 @@ import tyro
 from bandstop.cli.parse import parse
 from bandstop.files import write_text
 from bandstop.study.groups import gather
+from bandstop.study.overview import overview_tables
 from bandstop.study.paper import paper_tables
 from bandstop.study.render import Format, render
 from bandstop.study.results import read_results
@@ -30,6 +31,7 @@ class Table:
 
     Examples:
       bandstop table studies/main
+      bandstop table studies/rivals --overview
       bandstop table studies/rivals --baseline gmp-lamp --curve rivals.svg
       bandstop table studies/paper-table-2 --paper --format latex --out table2.tex
     """
@@ -42,6 +44,8 @@ class Table:
     """Column to average and compare."""
     baseline: str | None = None
     """Method (or whole label) to compare with, or `all` for every pair; by default the first method at each rate."""
+    overview: bool = False
+    """A column a rate instead, and the lead of the first method over each other one."""
     paper: bool = False
     """Print the paper's tables beside ours instead."""
     curve: Path | None = None
@@ -57,6 +61,8 @@ def main(arguments: Sequence[str]) -> int:
     metric = check_metric(asked.metric)
     if asked.paper:
         tables = paper_tables(groups, metric)
+    elif asked.overview:
+        tables = overview_tables(groups, metric)
     else:
         tables = [*summary_tables(groups, metric), *paired_tables(groups, metric, asked.baseline)]
     guessed = _SUFFIXES.get(asked.out.suffix, "md") if asked.out else "md"

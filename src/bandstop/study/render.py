@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FORMATS", "Format", "TextTable", "latex_escape", "render"]
+__all__ = ["FORMATS", "Format", "Strong", "TextTable", "latex_escape", "render"]
 
 Format = Literal["md", "latex", "html"]
 FORMATS: tuple[Format, ...] = ("md", "latex", "html")
@@ -47,6 +47,10 @@ th:first-child, td:first-child {{ text-align: left }}
 """
 
 
+class Strong(str):
+    """A text that stands out."""
+
+
 @dataclass(frozen=True)
 class TextTable:
     """Finished texts; the first column is set left, the others right."""
@@ -73,7 +77,8 @@ def latex_escape(text: str) -> str:
     >>> print(latex_escape("50 % of a_b & {c}"))
     50 \% of a\_b \& \{c\}
     """
-    return "".join(_LATEX.get(character, character) for character in text)
+    plain = "".join(_LATEX.get(character, character) for character in text)
+    return rf"\textbf{{{plain}}}" if isinstance(text, Strong) else plain
 
 
 def _markdown(table: TextTable) -> str:
@@ -95,7 +100,8 @@ def _markdown(table: TextTable) -> str:
 
 
 def _markdown_escape(text: str) -> str:
-    return re.sub(r"([\\|*<`])", r"\\\1", text).replace("\n", " ")
+    plain = re.sub(r"([\\|*<`])", r"\\\1", text).replace("\n", " ")
+    return f"**{plain}**" if isinstance(text, Strong) else plain
 
 
 def _latex(table: TextTable) -> str:
@@ -121,7 +127,7 @@ def _latex(table: TextTable) -> str:
 
 def _html(table: TextTable) -> str:
     def line(cells: Sequence[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+        return f"<tr>{''.join(f'<{tag}>{_html_escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     return "\n".join(
         [
@@ -132,3 +138,8 @@ def _html(table: TextTable) -> str:
             *(f"<p>{html.escape(note)}</p>" for note in table.notes),
         ]
     )
+
+
+def _html_escape(text: str) -> str:
+    plain = html.escape(text)
+    return f"<strong>{plain}</strong>" if isinstance(text, Strong) else plain
