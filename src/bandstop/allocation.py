@@ -5,7 +5,8 @@ Every rule returns whole numbers that add up to the budget, with at least ``floo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -62,13 +63,15 @@ def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int 
     return counts
 
 
-def erdos_renyi(shape: Sequence[int]) -> float:
+def erdos_renyi(shape: Sequence[int], stacked: bool = False) -> float:
     """Erdős–Rényi-kernel wish of a layer: ``Σ dimensions`` (its density is ``Σ dims / Π dims``).
 
-    >>> erdos_renyi((64, 128))
-    192.0
+    A stack of matrices, such as the heads of a graph convolution, is that many layers, not a kernel.
+
+    >>> erdos_renyi((64, 128)), erdos_renyi((8, 64, 128)), erdos_renyi((8, 64, 128), stacked=True)
+    (192.0, 200.0, 1536.0)
     """
-    return float(sum(shape))
+    return float(math.prod(shape[:-2]) * sum(shape[-2:]) if stacked else sum(shape))
 
 
 def lamp_scores(magnitudes: Tensor) -> Tensor:
@@ -154,10 +157,12 @@ def allocate(
     *,
     floor: int = 1,
     given: Mapping[str, float] | None = None,
+    stacked: Collection[str] = (),
 ) -> dict[str, int]:
     """Connections to keep in each named layer, by one of the rules.
 
-    ``given`` maps layer names to relative densities (used by rule "given"; missing names get density 1).
+    ``given`` maps layer names to relative densities (used by rule "given"; missing names get density 1); ``stacked`` names the
+    layers that are stacks of matrices (used by rule "erk").
 
     >>> allocate("erk", 30, {"a": torch.ones(10, 10), "b": torch.ones(20, 20)})
     {'a': 10, 'b': 20}
@@ -174,7 +179,8 @@ def allocate(
     elif rule == "lamp":
         counts = pooled([lamp_scores(t.abs()) for t in tensors], total, floor)
     elif rule == "erk":
-        counts = share([erdos_renyi(t.shape) for t in tensors], sizes, total, floor)
+        wishes = [erdos_renyi(t.shape, name in stacked) for name, t in magnitudes.items()]
+        counts = share(wishes, sizes, total, floor)
     elif rule == "given":
         if unknown := set(given or {}) - set(names):
             raise ConfigError(

@@ -52,7 +52,8 @@ class Sharing:
         if self.lamp is not None:
             return dict(zip(self.target.sizes, self.lamp.counts(total), strict=True))
         recipe = self.recipe
-        return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=dict(recipe.densities))
+        given, stacked = dict(recipe.densities), self.target.stacked
+        return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=given, stacked=stacked)
 
 
 def pooled_cuts(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:

@@ -32,6 +32,8 @@ class Target:
     uses: Mapping[str, int]
     costs: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
     fixed_macs: int = 0
+    stacked: frozenset[str] = frozenset()
+    """Layers that are stacks of matrices."""
 
     @staticmethod
     def of(
@@ -48,8 +50,9 @@ class Target:
         """
         sizes = sizes or {name: weight.numel() for name, weight in weights.items()}
         unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
+        stacked = frozenset(name for name, weight in weights.items() if _is_stack(model, name, weight))
         if budget.kind != "macs":
-            return Target(budget, sizes, unpruned, floor, {})
+            return Target(budget, sizes, unpruned, floor, {}, stacked=stacked)
         if example is None:
             raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
         found = trace(
@@ -57,9 +60,8 @@ class Target:
         ).weights
         costs = {name: _compact(found[name].uses.to(weights[name].device)) for name in sizes}
         fixed = _unpruned_macs(model, example, weights) if budget.scope == "network" else 0
-        return Target(
-            budget, sizes, unpruned, floor, {n: int(c.max()) for n, c in costs.items()}, costs, fixed
-        )
+        uses = {n: int(c.max()) for n, c in costs.items()}
+        return Target(budget, sizes, unpruned, floor, uses, costs, fixed, stacked)
 
     def __post_init__(self) -> None:
         """Refuse impossible budgets before anything is touched."""
@@ -117,6 +119,12 @@ class Target:
 
     def _macs_budget(self, amount: int) -> Budget:
         return Budget.macs(amount, scope=self.budget.scope)
+
+
+def _is_stack(model: nn.Module, name: str, weight: Tensor) -> bool:
+    """Whether a weight of more than two dimensions holds matrices, one a head for instance, and not a convolution's kernels."""
+    owner = model.get_submodule(name.rpartition(".")[0])
+    return weight.ndim > 2 and not isinstance(owner, nn.modules.conv._ConvNd)
 
 
 def _compact(uses: Tensor) -> Tensor:

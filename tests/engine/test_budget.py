@@ -6,10 +6,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from bandstop.allocation import allocate, lamp_scores, pooled, share
 from bandstop.budget import Budget, sparse_bytes
 from bandstop.errors import BandstopError, BudgetError, ConfigError
+from bandstop.target import Target
 
 sizes = st.lists(st.integers(1, 500), min_size=1, max_size=6)
 
@@ -100,3 +102,14 @@ def test_macs_are_filled_to_the_largest_feasible_number(asked: int) -> None:
     assert spent <= asked
     full = all(counts[k] == sizes[k] for k in counts)
     assert spent == asked or full or asked - spent < min(uses[k] for k in counts if counts[k] < sizes[k])
+
+
+def test_erk_takes_heads_for_matrices_and_kernels_for_kernels() -> None:
+    heads = nn.Module()
+    heads.matrices = nn.Parameter(torch.ones(4, 10, 10))
+    net = nn.Sequential(heads, nn.Conv1d(10, 10, 4))
+    weights = {"0.matrices": net[0].matrices, "1.weight": net[1].weight}
+    target = Target.of(net, weights, Budget.weights(104), 1, None)
+    assert target.stacked == {"0.matrices"}
+    found = allocate("erk", 104, weights, stacked=target.stacked)
+    assert found == {"0.matrices": 80, "1.weight": 24}  # 4·(10 + 10) and 10 + 10 + 4

@@ -112,7 +112,13 @@ class MaskedMethod(Generic[S]):
 
     def counts(self, scores: Mapping[str, Tensor], share: float = 1.0) -> dict[str, int]:
         """Connections per layer when ``share`` of the pruning applies, given scores ≥ 0 of all weights."""
-        split = partial(allocate, self.allocation, magnitudes=scores, floor=self.settings.floor)
+        split = partial(
+            allocate,
+            self.allocation,
+            magnitudes=scores,
+            floor=self.settings.floor,
+            stacked=self.target.stacked,
+        )
         return self.target.counts(share, lambda total: split(total=total))
 
     def remaining(self, share: float) -> int:
