@@ -78,10 +78,7 @@ class Trainer:
             totals += torch.stack([loss, penalty, right])
         loss, penalty = totals[:2].div(self.batches).tolist()
         if not (math.isfinite(loss) and all(bool(p.isfinite().all()) for p in self.net.parameters())):
-            raise TrainingError(
-                f"the loss or a weight is not a number in epoch {self.epoch + 1}; the last good checkpoint is kept: start again in "
-                "another folder with a lower learning rate (--optim.lr, --optim.latent-lr)"
-            )
+            raise self._diverged("the loss or a weight is not a number")
         if self.rule is not None:
             self.rule(loss)
         self.epoch += 1
@@ -97,6 +94,12 @@ class Trainer:
             "lr": self.config.optim.lr * factor,
             "seconds": round(self.seconds, 3),
         }
+
+    def _diverged(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"{what} in epoch {self.epoch + 1}; the last good checkpoint is kept: start again in another folder with a lower learning "
+            "rate (--optim.lr, --optim.latent-lr)"
+        )
 
     def _learning_rate(self, epoch: float) -> float:
         if self.rule is not None:
@@ -127,7 +130,10 @@ class Trainer:
             torch.autograd.backward(loss)
             right = (scores.detach().argmax(1) == labels).sum()
         self.optimiser.step()
-        self.method.step()
+        try:
+            self.method.step()
+        except TrainingError as error:  # found when the mask is fixed, before the epoch's own check
+            raise self._diverged(str(error).partition(":")[0]) from None
         if self.config.optim.average and self.method.settled:
             self._track_average()
         return loss.detach(), penalty.detach(), right
