@@ -121,7 +121,7 @@ class OptimConfig:
     """AdamW, or Adam as in the paper."""
     lr: float = 1e-2
     """Learning rate."""
-    latent_lr: float = 1e-1
+    latent_lr: float = 2e-1
     """Learning rate of latent weights (pruned runs)."""
     weight_decay: float = 1e-2
     """Weight decay of dense weights."""
