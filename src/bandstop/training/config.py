@@ -12,105 +12,13 @@ import tyro
 from bandstop import peers
 from bandstop.budget import Budget
 from bandstop.errors import ConfigError
-from bandstop.gate import Gate, gate
 from bandstop.nets import NetConfig
-from bandstop.priors import prior
-from bandstop.recipe import Recipe
-from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.lr import Rule
+from bandstop.training.prune_config import PruneConfig
 from bandstop.training.typed_json import build, in_range
 
 __all__ = ["DistillConfig", "OptimConfig", "PruneConfig", "RunConfig"]
-
-
-@dataclass(frozen=True)
-class PruneConfig:
-    """The method's choices (see ``bandstop.Recipe``)."""
-
-    gate: Literal["soft", "hard", "garrote", "logistic"] = "soft"
-    """Band-stop gate."""
-    leak: float = 1.0
-    """Gradient that reaches a stopped weight (exact gates): 1 as if the gate were open, 0 the true derivative."""
-    power: float = 2.0
-    """Exponent of the garrote gate."""
-    sigma: float = 1.0
-    """σ of the logistic gate."""
-    cool: float = 1e-3
-    """Final temperature of the logistic gate."""
-    allocation: Literal["learned", "uniform", "erk", "lamp"] = "lamp"
-    """How layers share the budget."""
-    threshold: Literal["empirical", "prior"] = "empirical"
-    """Threshold from the latents' own quantile (exact) or from the prior's (the paper)."""
-    ramp: float = 0.7
-    """Share of training over which the rate rises cubically; 0 applies the full rate from the start."""
-    freeze: float = 0.8
-    """Share of training after which the mask is fixed; 1 for never."""
-    kl: float = 0.0
-    """λ of KL(P‖Q)."""
-    kl_decay: float = 0.0
-    """Power with which λ decays to nothing until the mask is fixed; 0 for constant."""
-    histogram: Literal["layer", "pooled"] = "layer"
-    """One histogram a layer, or one for all."""
-    bins: int = 100
-    """Bins of the histogram."""
-    start: Literal["rank", "scale"] = "rank"
-    """Latents start as the prior's quantiles in the order of the initial weights, or as those weights rescaled."""
-    prior_scale: float = 1.0
-    """Scale of the prior, in latent units."""
-    gain: Literal["variance", "fixed", "learned"] | None = None
-    """Layer gains: raised so that a layer keeps its variance as fewer connections pass, fixed, or learned; unless given, fixed in a
-    GCN, whose layers are normalised, and raised in an LSTM."""
-    live: bool = True
-    """Spend the budget on live connections only."""
-    floor: int = 1
-    """Fewest connections that a layer keeps; 0 allows empty layers."""
-    every: int = 4
-    """Renew thresholds every so many steps."""
-    passes: int = 3
-    """Many rates at once: passes a step, at the lowest, at drawn and at the highest rate; 1 for a drawn rate only."""
-    self_share: float = 0.5
-    """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
-    follow: bool = False
-    """Many rates at once: gains, biases and normalisations follow the rate."""
-
-    def __post_init__(self) -> None:
-        in_range(
-            self, "prune", leak=(0, 1), power=(0.1, 100), sigma=(1e-9, 1e9), cool=(1e-9, 1e3), ramp=(0, 1)
-        )
-        in_range(self, "prune", kl=(0, 1e9), kl_decay=(0, 100), prior_scale=(1e-6, 1e6))
-        in_range(self, "prune", passes=(1, 64), self_share=(0, 1))
-
-    def make_gate(self) -> Gate:
-        """The gate object."""
-        if self.gate == "logistic":
-            return gate("logistic", sigma=self.sigma)
-        if self.gate == "garrote":
-            return gate("garrote", power=self.power, leak=self.leak)
-        return gate(self.gate, leak=self.leak)
-
-    def recipe(self, prior_name: str) -> Recipe:
-        """The engine's recipe."""
-        temperature: Schedule = Constant(1.0)
-        if self.gate == "logistic":
-            temperature = Geometric(1.0, self.cool, begin=0.5)
-        return Recipe(
-            prior=prior(prior_name, self.prior_scale),
-            gate=self.make_gate(),
-            allocation=self.allocation,
-            threshold=self.threshold,
-            ramp=Ramp(0.0, 1.0, end=self.ramp) if self.ramp else Constant(1.0),
-            temperature=temperature,
-            kl=Window(self.kl, end=self.freeze, power=self.kl_decay),
-            histogram=self.histogram,
-            bins=self.bins,
-            start=self.start,
-            gain=self.gain or "variance",
-            freeze=self.freeze,
-            live=self.live,
-            floor=self.floor,
-            every=self.every,
-        )
 
 
 @dataclass(frozen=True)
