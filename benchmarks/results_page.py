@@ -19,7 +19,7 @@ from bandstop.study.overview import overview_tables
 from bandstop.study.plan import DEFAULT
 from bandstop.study.render import TextTable, render
 from bandstop.study.results import read_results
-from bandstop.study.tables import paired_tables, per_cent, summary_tables
+from bandstop.study.tables import paired_tables, per_cent, summary_tables, with_spread
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE, README = ROOT / "benchmarks" / "results", ROOT / "docs" / "results.md", ROOT / "README.md"
@@ -63,6 +63,11 @@ class Shown:
         return gather(read_results([RESULTS / self.file]))
 
 
+def accuracy(group: Group) -> str:
+    """Mean ± deviation."""
+    return with_spread(group.mean("accuracy"), "accuracy")
+
+
 def with_pairs(groups: Sequence[Group]) -> list[TextTable]:
     """Means with intervals and costs, and paired tests."""
     return [*summary_tables(groups, "accuracy"), *paired_tables(groups, "accuracy", None)]
@@ -75,12 +80,9 @@ def trials(groups: Sequence[Group]) -> list[TextTable]:
         tried = [g for g in groups if g.method == method]
         again = [g for g in tried if len(g.rows) > 1]
         best = max(again, key=lambda g: g.mean("accuracy").mean)
-
-        def words(group: Group) -> str:
-            return f"{group.variant} " + " / ".join(f"{row.accuracy:.1f}" for row in group.rows)
-
-        others = "; ".join(words(g) for g in again if g is not best)
-        rows.append((method, str(len(tried)), words(best), others))
+        words = {g: f"{g.variant} " + " / ".join(f"{r.accuracy:.1f}" for r in g.rows) for g in again}
+        others = "; ".join(text for g, text in words.items() if g is not best)
+        rows.append((method, str(len(tried)), words[best], others))
     header = ("method", "settings tried", "chosen", "also in the second round")
     return [TextTable("Accuracy on the parts held out, seed by seed", header, tuple(rows))]
 
@@ -178,7 +180,7 @@ def _headline() -> list[str]:
         parts += ["distilled"] if group.distilled else []
         parts += [group.variant.replace("-", " ")] if group.variant != DEFAULT else []
         kept, size = round(group.mean("weights_kept").mean), round(group.mean("bytes").mean)
-        figures = (f"{kept:,}", f"{size:,}", _spread(group), PAPER.get(group.rate, ""))
+        figures = (f"{kept:,}", f"{size:,}", accuracy(group), PAPER.get(group.rate, ""))
         rows.append(f"| {', '.join(parts)} | {' | '.join(figures)} |")
     return rows
 
@@ -194,14 +196,9 @@ def _against_rivals() -> list[str]:
     for rate in rates:
         level = {g.method: g for g in groups if g.rate == rate}
         best = max((level[n] for n in names if n in level), key=lambda g: g.mean("accuracy").mean)
-        cells = [_spread(level["pmp"]), f"{_spread(best)} ({best.method})", _spread(level["gmp-lamp"])]
+        cells = [accuracy(level["pmp"]), f"{accuracy(best)} ({best.method})", accuracy(level["gmp-lamp"])]
         rows.append(f"| {per_cent(rate)} pruned | {' | '.join(cells)} |")
     return rows
-
-
-def _spread(group: Group) -> str:
-    found = group.mean("accuracy")
-    return f"{found.mean:.2f} ± {found.deviation:.2f}"
 
 
 def _costs() -> list[str]:

@@ -7,6 +7,7 @@ __all__ = [
     "BudgetError",
     "ConfigError",
     "DataError",
+    "DivergenceError",
     "ExportError",
     "MissingExtra",
     "ModelError",
@@ -47,6 +48,18 @@ class DataError(BandstopError):
 
 class TrainingError(BandstopError):
     """Training cannot go on (for instance a loss that is not a number); the last good state is kept."""
+
+
+class DivergenceError(TrainingError):
+    """A layer's values are not finite any more.
+
+    >>> str(DivergenceError("layer encoder.weight"))
+    'layer encoder.weight has values that are not finite: training has diverged, lower the learning rate'
+    """
+
+    def __init__(self, where: str) -> None:
+        self.found = f"{where} has values that are not finite"
+        super().__init__(f"{self.found}: training has diverged, lower the learning rate")
 
 
 class ExportError(BandstopError):

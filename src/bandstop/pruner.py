@@ -12,7 +12,7 @@ from bandstop.choice import Layers
 from bandstop.distributed.choosing import count_above, count_true, not_finite
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
-from bandstop.errors import ConfigError, TrainingError
+from bandstop.errors import ConfigError, DivergenceError
 from bandstop.first_latent import first_latent
 from bandstop.histogram import Bins, kl_to_prior
 from bandstop.last_choice import choose_largest, choose_live
@@ -231,9 +231,7 @@ class Pruner:
         """Fix the final mask now; from here on the kept weights train freely."""
         self._update()
         if diverged := not_finite(self._latents()):
-            raise TrainingError(
-                f"layer {diverged[0]} has values that are not finite: training has diverged, lower the learning rate"
-            )
+            raise DivergenceError(f"layer {diverged[0]}")
         keep = self.selection()
         self._last_cuts = {l.name: float(l.band.threshold) for l in self.layers if l.band is not None}
         for layer in self.layers:

@@ -8,47 +8,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from result_rows import DENSE, ONE, rows
 from scipy import stats
 
 from bandstop.cli.table import main
 from bandstop.errors import BandstopError, ConfigError, DataError
 from bandstop.study.curve import curves
 from bandstop.study.groups import gather
-from bandstop.study.overview import overview_tables
 from bandstop.study.paper import TABLE_2, paper_tables
 from bandstop.study.render import Strong, TextTable, latex_escape, render
 from bandstop.study.results import Row, read_results
 from bandstop.study.tables import paired_tables, summary_tables
-
-ONE = Row(
-    id="", data="fpha", method="pmp", variant="default", prior="laplace", rate=0.98, seed=0, fold=None, net="gcn",
-    preset="default", split="test", accuracy=88.0, class_accuracy=87.0, weights_total=39400, weights_kept=788,
-    weights_live=780, rate_observed=0.98, parameters_total=40000, parameters_kept=1388, macs_dense=200000, macs_live=4000,
-    bytes=7128, epochs=400, seconds=30.0, distilled=0, teacher_seconds=0.0,
-)  # fmt: skip
-DENSE = {
-    "method": "dense",
-    "prior": None,
-    "rate": None,
-    "weights_kept": 39400,
-    "weights_live": 39400,
-    "rate_observed": 0.0,
-}
-
-
-def rows(accuracies: list[float], **changes: object) -> list[Row]:
-    """A row a seed."""
-    made = [
-        dataclasses.replace(ONE, seed=i, accuracy=a, class_accuracy=a - 1, **changes)
-        for i, a in enumerate(accuracies)
-    ]  # type: ignore[arg-type]
-    return [
-        dataclasses.replace(
-            row,
-            id=f"{row.data}{row.method}{row.variant}{row.prior}{row.rate}{row.fold}{row.seed}{row.distilled}",
-        )
-        for row in made
-    ]
 
 
 def write(path: Path, table: list[Row]) -> Path:
@@ -299,24 +269,6 @@ def test_bad_arguments(words: list[str], found: str, tmp_path: Path) -> None:
 def test_no_finished_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no run is finished yet"):
         read_results([write(tmp_path / "results.csv", [])])
-
-
-def test_an_overview_has_a_column_a_rate_and_the_lead_of_the_first_method() -> None:
-    ours = rows([88.0, 90.0, 89.0]) + rows([80.0, 82.0, 81.0], rate=0.99)
-    rival = rows([85.0, 88.0, 85.0], method="gmp", prior=None) + rows(
-        [83.0, 84.0, 85.0], method="gmp", prior=None, rate=0.99
-    )
-    means, lead = overview_tables(gather(rows([91.0, 92.0, 93.0], **DENSE) + ours + rival))
-    assert means.header == ("fpha", "dense", "98 %", "99 %")
-    assert means.rows == (
-        ("dense", "92.00 ± 1.00", "", ""),
-        ("pmp laplace", "", "89.00 ± 1.00", "81.00 ± 1.00"),
-        ("gmp", "", "86.00 ± 1.73", "84.00 ± 1.00"),
-    )
-    assert isinstance(means.rows[1][2], Strong) and isinstance(means.rows[2][3], Strong)
-    assert not isinstance(means.rows[2][2], Strong)
-    assert lead.rows[0][0] == "gmp"
-    assert lead.rows[0][1].startswith("+3.00 (") and lead.rows[0][2].startswith("−3.00 (")
 
 
 def test_what_stands_out_does_so_in_every_form() -> None:

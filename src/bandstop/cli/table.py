@@ -45,7 +45,7 @@ class Table:
     baseline: str | None = None
     """Method (or whole label) to compare with, or `all` for every pair; by default the first method at each rate."""
     overview: bool = False
-    """A column a rate instead, and the lead of the first method over each other one."""
+    """A column a rate instead, and the lead of the baseline over each other method."""
     paper: bool = False
     """Print the paper's tables beside ours instead."""
     curve: Path | None = None
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     if asked.paper:
         tables = paper_tables(groups, metric)
     elif asked.overview:
-        tables = overview_tables(groups, metric)
+        tables = overview_tables(groups, metric, asked.baseline)
     else:
         tables = [*summary_tables(groups, metric), *paired_tables(groups, metric, asked.baseline)]
     guessed = _SUFFIXES.get(asked.out.suffix, "md") if asked.out else "md"

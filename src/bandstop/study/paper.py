@@ -9,7 +9,7 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.study.groups import Group
 from bandstop.study.plan import DEFAULT
 from bandstop.study.render import TextTable
-from bandstop.study.tables import number, per_cent
+from bandstop.study.tables import number, per_cent, with_spread
 
 __all__ = ["TABLE_1", "TABLE_2", "PaperRow", "paper_tables"]
 
@@ -105,9 +105,8 @@ def _beside(row: PaperRow, groups: list[Group], metric: str) -> list[str]:
         same = (g.method, g.prior) == (row.method, row.prior) and g.rows[0].net == "gcn"
         if same and (g.rate is None) == (row.rate is None) and abs((g.rate or 0) - (row.rate or 0)) < 1e-9:
             found = g.mean(metric)
-            spread = "" if found.deviation is None else f" ± {number(found.deviation, metric)}"
             return [
-                number(found.mean, metric) + spread,
+                with_spread(found, metric),
                 f"{g.average(lambda r: r.rate_observed) * 100:.2f} %",
                 number(found.mean - row.accuracy, metric, sign=True),
             ]

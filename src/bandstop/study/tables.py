@@ -8,9 +8,19 @@ from collections.abc import Sequence
 from bandstop.errors import ConfigError
 from bandstop.study.groups import METRICS, Group
 from bandstop.study.render import TextTable
-from bandstop.study.statistics import Paired, holm, paired
+from bandstop.study.statistics import Mean, Paired, holm, paired
 
-__all__ = ["ALL_PAIRS", "check_metric", "number", "paired_tables", "per_cent", "summary_tables"]
+__all__ = [
+    "ALL_PAIRS",
+    "check_metric",
+    "interval",
+    "number",
+    "paired_tables",
+    "pairs",
+    "per_cent",
+    "summary_tables",
+    "with_spread",
+]
 
 ALL_PAIRS = "all"
 """As a baseline: every method against every other."""
@@ -48,6 +58,16 @@ def number(value: float | None, metric: str, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def with_spread(found: Mean, metric: str) -> str:
+    """A mean ± its standard deviation, if there is one, as text.
+
+    >>> with_spread(Mean(3, 88.314, 1.25, 85.2, 91.4), "accuracy"), with_spread(Mean(1, 88.0, None, None, None), "accuracy")
+    ('88.31 ± 1.25', '88.00')
+    """
+    spread = "" if found.deviation is None else f" ± {number(found.deviation, metric)}"
+    return number(found.mean, metric) + spread
+
+
 def summary_tables(groups: Sequence[Group], metric: str = "accuracy") -> list[TextTable]:
     """A table a data set: mean ± deviation and interval over seeds, and what the networks cost."""
     return [_summary(data, [g for g in groups if g.data == data], metric) for data in _data(groups)]
@@ -63,13 +83,12 @@ def _summary(data: str, groups: list[Group], metric: str) -> TextTable:
     rows = []
     for g in sorted((g for g in groups if g.rows), key=lambda g: -1.0 if g.rate is None else g.rate):
         found = g.mean(metric)
-        spread = "" if found.deviation is None else f" ± {number(found.deviation, metric)}"
         cells = [
             g.label,
             per_cent(g.rate),
             str(found.count),
-            number(found.mean, metric) + spread,
-            _interval(found.low, found.high, metric),
+            with_spread(found, metric),
+            interval(found.low, found.high, metric),
             number(g.mean(other).mean, other),
             f"{g.average(lambda r: r.weights_kept):,.0f}",
             f"{g.average(lambda r: r.weights_live):,.0f}",
@@ -104,20 +123,24 @@ def paired_tables(
     ``baseline`` is a method or a whole label; a dense one stands against every rate; ``all`` is every pair; by default it is
     the first pruned method at each rate, in the plan's order.
     """
+    made = []
+    for data, found in pairs(groups, baseline).items():
+        tests = [(a, b, paired(a.by_run(metric), b.by_run(metric))) for a, b in found]
+        known_tests = [(a, b, test) for a, b, test in tests if test is not None]
+        if known_tests:
+            made.append(_paired(data, known_tests, metric))
+    return made
+
+
+def pairs(groups: Sequence[Group], baseline: str | None = None) -> dict[str, list[tuple[Group, Group]]]:
+    """By data set: each group beside the one that it is compared with, at the same rate."""
     used = [g for g in groups if g.rows]
     if baseline not in (None, ALL_PAIRS) and not any(baseline in (g.method, g.label) for g in used):
         known = ", ".join(dict.fromkeys(g.label for g in used))
         raise ConfigError(
             f"--baseline must be a method of the results or {ALL_PAIRS}, found {baseline!r}; there are {known}"
         )
-    made = []
-    for data in _data(used):
-        pairs = list(_pairs([g for g in used if g.data == data], baseline))
-        tests = [(a, b, paired(a.by_run(metric), b.by_run(metric))) for a, b in pairs]
-        known_tests = [(a, b, test) for a, b, test in tests if test is not None]
-        if known_tests:
-            made.append(_paired(data, known_tests, metric))
-    return made
+    return {data: _pairs([g for g in used if g.data == data], baseline) for data in _data(used)}
 
 
 def _pairs(groups: list[Group], baseline: str | None) -> list[tuple[Group, Group]]:
@@ -156,7 +179,7 @@ def _paired(data: str, tests: Sequence[tuple[Group, Group, Paired]], metric: str
             per_cent(ours.rate),
             str(test.count),
             number(test.difference, metric, sign=True),
-            _interval(test.low, test.high, metric, sign=True),
+            interval(test.low, test.high, metric, sign=True),
             _p(test.p),
             _p(p),
         )
@@ -171,7 +194,8 @@ def _paired(data: str, tests: Sequence[tuple[Group, Group, Paired]], metric: str
     return TextTable(f"{data}: paired differences", header, tuple(rows), (note,))
 
 
-def _interval(low: float | None, high: float | None, metric: str, sign: bool = False) -> str:
+def interval(low: float | None, high: float | None, metric: str, sign: bool = False) -> str:
+    """The ends of an interval as text, a dash where there is none."""
     return "–" if low is None else f"{number(low, metric, sign)} … {number(high, metric, sign)}"
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bandstop.errors import TrainingError
+from bandstop.errors import DivergenceError, TrainingError
 from bandstop.multirate import MultiRatePruner
 from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
@@ -132,8 +132,8 @@ class Trainer:
         self.optimiser.step()
         try:
             self.method.step()
-        except TrainingError as error:  # found when the mask is fixed, before the epoch's own check
-            raise self._diverged(str(error).partition(":")[0]) from None
+        except DivergenceError as error:  # found when the mask is fixed, before the epoch's own check
+            raise self._diverged(error.found) from None
         if self.config.optim.average and self.method.settled:
             self._track_average()
         return loss.detach(), penalty.detach(), right
