@@ -40,10 +40,10 @@ def unpickle(stream: BinaryIO) -> Any:
     >>> import io
     >>> unpickle(io.BytesIO(pickle.dumps({"keypoint": np.ones((1, 2), np.float16)})))["keypoint"].value
     array([[1., 1.]], dtype=float16)
-    >>> unpickle(io.BytesIO(pickle.dumps(print)))
+    >>> unpickle(io.BytesIO(pickle.dumps(len)))
     Traceback (most recent call last):
         ...
-    bandstop.skeleton.readers.unpickle.RefusedError: builtins.print is not allowed in a data file
+    bandstop.skeleton.readers.unpickle.RefusedError: builtins.len is not allowed in a data file
     """
     return _Unpickler(_Bounded(stream)).load()
 
