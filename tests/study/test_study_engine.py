@@ -193,6 +193,15 @@ def test_finished_runs_of_another_study_are_taken_over(plan_file: Write, tmp_pat
     assert not (tmp_path / "three").exists()
 
 
+def test_a_variant_under_another_name_is_the_same_run(plan_file: Write, tmp_path: Path, inline: Any) -> None:
+    pruned = "[variant.{0}]\nprune.kl = 1.0\n" + PRUNED + 'variant = ["{0}"]'
+    conduct(plan_file(pruned.format("one")), out := tmp_path / "out", inline())
+    plan_file(pruned.format("two"))
+    standing, _ = conduct(tmp_path / "plan.toml", out, executor := inline())
+    assert standing.finished == 2 and not executor.executed
+    assert all("-two-" in folder.name for folder in (out / "runs").iterdir())
+
+
 def test_runs_on_other_data_are_not_taken_over(
     plan_file: Write, tmp_path: Path, inline: Any, archive: Path
 ) -> None:

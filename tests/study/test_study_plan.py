@@ -82,7 +82,7 @@ def test_a_bad_plan_is_refused_with_its_file_and_place(plan_file: Write, grids: 
 
 
 def test_an_unknown_plan_lists_the_shipped_ones() -> None:
-    with pytest.raises(ConfigError, match=r"nowhere: no such plan.*ablation, main, paper-table-1"):
+    with pytest.raises(ConfigError, match=r"nowhere: no such plan.*ablation, distilled, main, paper-table-1"):
         read_plan("nowhere")
 
 
@@ -203,7 +203,7 @@ def test_a_changed_teacher_is_another_student(plan_file: Write) -> None:
 def test_shipped_plans_are_what_they_say() -> None:
     made = {name: expand(read_plan(name))[0] for name in shipped_plans()}
     assert set(made) >= {"main", "paper-table-1", "paper-table-2", "rivals", "ablation"}
-    assert len(made["main"]) == 2 * 5 + 4 * 5
+    assert len(made["main"]) == 2 * (5 + 4 * 5)
     assert all(len(r.teachers) == (3 if r.axes.method == "pmp" else 0) for r in made["main"])
     assert {(r.config.net.kind, r.config.net.layers) for r in made["paper-table-1"]} == {
         ("gcn", 1),

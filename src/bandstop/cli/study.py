@@ -23,8 +23,8 @@ __all__ = ["Study", "main"]
 class Study:
     """Carry out a plan: a grid of data × method × prior × rate × seed, each run in its own folder, results in one table.
 
-    PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, rivals, transfer, ablation, tuning. The same command
-    again continues an interrupted study; finished runs are never repeated. Exit code 1 if runs failed.
+    PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, rivals, distilled, transfer, ablation, prior, tuning.
+    The same command again continues an interrupted study; finished runs are never repeated. Exit code 1 if runs failed.
 
     Examples:
       bandstop study main --data fpha=fpha:~/FPHA --out studies/main

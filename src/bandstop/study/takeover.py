@@ -56,8 +56,9 @@ def check_sources(others: Sequence[Path]) -> None:
 def _same_run(
     source: StudyFolder, run: PlannedRun, planned: set[str], renamed: dict[str, str]
 ) -> Path | None:
-    slug = run.id.rpartition("-")[0]
-    for folder in sorted(source.root.glob(f"runs/{slug}-????????")):
+    slug, _, mark = run.id.rpartition("-")
+    # Under the same name with settings added since, or with the same settings under another variant's name.
+    for folder in sorted({*source.root.glob(f"runs/{slug}-????????"), *source.root.glob(f"runs/*-{mark}")}):
         others_own = folder.name in planned and folder.name != run.id
         try:
             stored = RunConfig.from_json((folder / CONFIG).read_text(encoding="utf-8"))
