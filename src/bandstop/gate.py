@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.gate_in_cache import shrunk_in_cache
+from bandstop.gate_gradients import Cut, LeakyProduct, LogisticScaled, Shrink, ShrinkScaled
 
 __all__ = ["Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 
@@ -61,108 +61,8 @@ class Logistic(Gate):
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         arguments = (latent, gain, threshold, temperature, math.log(self.sigma))
-        weight: Tensor = _LogisticScaled.apply(*arguments)[0]  # type: ignore[no-untyped-call]
+        weight: Tensor = LogisticScaled.apply(*arguments)[0]  # type: ignore[no-untyped-call]
         return weight
-
-
-class _Shrink(torch.autograd.Function):
-    """``sign(ŵ)(|ŵ| − a)₊`` forward; backward 1 outside the stop band and ``leak`` inside, so stopped weights can return."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
-        return latent - latent.clamp(-threshold, threshold)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        latent, threshold, ctx.leak = inputs
-        if ctx.leak != 1:
-            ctx.save_for_backward(latent, threshold)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        if ctx.leak == 1:
-            return grads[0], None, None
-        latent, threshold = ctx.saved_tensors
-        return grads[0] * torch.where(latent.abs() > threshold, 1.0, ctx.leak), None, None
-
-
-class _ShrinkScaled(torch.autograd.Function):
-    """``g·sign(ŵ)(|ŵ| − a)₊`` with full leak, in few passes over memory: the step's cost is the traffic, not the arithmetic."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
-        weight = shrunk_in_cache(latent, gain, threshold)
-        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain) if weight is None else weight
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        ctx.save_for_backward(output, inputs[1])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        weight, gain = ctx.saved_tensors
-        slope = (
-            torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
-        )
-        return grads[0] * gain, slope, None
-
-
-class _LogisticScaled(torch.autograd.Function):
-    """``g·ŵ·ψ(ŵ)`` of the logistic gate; derivative ``g·(ψ + 2ŵ²ψ(1 − ψ)/τ)``."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(
-        latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor, shift: float
-    ) -> tuple[Tensor, Tensor]:
-        psi = latent.square().div_(temperature).sub_(threshold.square() / temperature + shift).sigmoid_()
-        return (latent * psi).mul_(gain), psi
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-        latent, gain, _, temperature, _ = inputs
-        ctx.mark_non_differentiable(output[1])
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(latent, output[1], gain, temperature)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None, None]:
-        latent, psi, gain, temperature = ctx.saved_tensors
-        slope = None
-        if ctx.needs_input_grad[1]:
-            slope = torch.dot(grads[0].reshape(-1), (latent * psi).reshape(-1))
-        inner = (
-            torch.addcmul(psi, psi, psi, value=-1).mul_(latent).mul_(latent).mul_(2 / temperature).add_(psi)
-        )
-        return (grads[0] * inner).mul_(gain), slope, None, None, None
-
-
-class _Cut(torch.autograd.Function):
-    """``ŵ·1[|ŵ| > a]`` forward; backward 1 outside the stop band and ``leak`` inside (straight-through for leak = 1)."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(latent: Tensor, threshold: Tensor, leak: float) -> Tensor:
-        return latent * (latent.abs() > threshold)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        latent, threshold, ctx.leak = inputs
-        if ctx.leak != 1:
-            ctx.save_for_backward(latent, threshold)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        if ctx.leak == 1:
-            return grads[0], None, None
-        latent, threshold = ctx.saved_tensors
-        return grads[0] * torch.where(latent.abs() > threshold, 1.0, ctx.leak), None, None
 
 
 @dataclass(frozen=True)
@@ -184,13 +84,13 @@ class Soft(Gate):
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
         limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        shrunk: Tensor = _Shrink.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
+        shrunk: Tensor = Shrink.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
         return shrunk
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         if self.leak != 1:
             return super().scaled(latent, gain, threshold, temperature)
-        weight: Tensor = _ShrinkScaled.apply(latent, gain, threshold)  # type: ignore[no-untyped-call]
+        weight: Tensor = ShrinkScaled.apply(latent, gain, threshold)  # type: ignore[no-untyped-call]
         return weight
 
 
@@ -211,26 +111,8 @@ class Hard(Gate):
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
         limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        cut: Tensor = _Cut.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
+        cut: Tensor = Cut.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
         return cut
-
-
-class _LeakyProduct(torch.autograd.Function):
-    """``value`` forward; backward ``slope`` towards the latent."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(latent: Tensor, value: Tensor, slope: Tensor) -> Tensor:
-        return value.clone()
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        ctx.save_for_backward(inputs[2])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        return grads[0] * ctx.saved_tensors[0], None, None
 
 
 @dataclass(frozen=True)
@@ -255,7 +137,7 @@ class Garrote(Gate):
         passed = ratio < 1
         value = latent.detach() * torch.where(passed, 1 - ratio, 0)
         slope = torch.where(passed, 1 + (self.power - 1) * ratio, self.leak)
-        product: Tensor = _LeakyProduct.apply(latent, value, slope)  # type: ignore[no-untyped-call]
+        product: Tensor = LeakyProduct.apply(latent, value, slope)  # type: ignore[no-untyped-call]
         return product
 
 
