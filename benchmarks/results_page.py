@@ -213,9 +213,12 @@ def _against_rivals() -> list[str]:
 
 def _costs() -> list[str]:
     overhead = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
+    batches = overhead["batches"]
     rows = [
-        f"| {name} | {overhead['milliseconds'][name]:.1f} | {ratio:.3f} |"
-        for name, ratio in overhead["ratio_to_dense"].items()
+        f"| {name} | "
+        + " | ".join(f"{b['milliseconds'][name]:.1f} | {b['ratio_to_dense'][name]:.3f}" for b in batches)
+        + " |"
+        for name in batches[0]["milliseconds"]
     ]
     return [
         "## What the pruner costs a training step",
@@ -224,8 +227,8 @@ def _costs() -> list[str]:
         "",
         f"{overhead['what']}; {overhead['machine']}.",
         "",
-        "| | ms a step | ÷ dense |",
-        "|---|---:|---:|",
+        "| | " + " | ".join(f"ms a step, batch {b['batch']} | ÷ dense" for b in batches) + " |",
+        "|---|" + "---:|---:|" * len(batches),
         *rows,
         "",
         *_histogram(),

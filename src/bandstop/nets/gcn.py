@@ -77,17 +77,18 @@ class GraphConv(nn.Module):
         self.filters = nn.Parameter(torch.randn(heads, channels, filters) * (2 / fan_in) ** 0.5)
 
     def forward(self, signal: Tensor) -> Tensor:
-        heads, joints, _ = self.adjacency.shape
-        _, channels, filters = self.filters.shape
+        adjacency, weights = self.adjacency, self.filters  # once: reading a parametrised weight computes it
+        heads, joints, _ = adjacency.shape
+        _, channels, filters = weights.shape
         # Joints first: each product is then one large matrix product instead of one small one per sequence.
         by_joint = signal.permute(1, 0, 2).reshape(joints, -1)
-        mixed = torch.matmul(self.adjacency.reshape(heads * joints, joints), by_joint)
+        mixed = torch.matmul(adjacency.reshape(heads * joints, joints), by_joint)
         mixed = mixed.reshape(heads, -1, channels)
         if self.combine == "sum":
             stacked = mixed.permute(1, 0, 2).reshape(-1, heads * channels)
-            filtered = torch.matmul(stacked, self.filters.reshape(heads * channels, filters))
+            filtered = torch.matmul(stacked, weights.reshape(heads * channels, filters))
             return filtered.reshape(joints, -1, filters).permute(1, 0, 2)
-        filtered = torch.bmm(mixed, self.filters).reshape(heads, joints, -1, filters)
+        filtered = torch.bmm(mixed, weights).reshape(heads, joints, -1, filters)
         return filtered.permute(2, 1, 0, 3).reshape(-1, joints, heads * filters)
 
     def extra_repr(self) -> str:

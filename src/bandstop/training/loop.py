@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -32,9 +32,13 @@ class Trainer:
     """Trains ``net`` on ``data`` as ``config`` says, an epoch at a time."""
 
     def __init__(
-        self, config: RunConfig, net: nn.Module, data: TrainingData, teachers: list[nn.Module] | None = None
+        self,
+        config: RunConfig,
+        net: nn.Module,
+        data: TrainingData,
+        teachers: Sequence[Callable[[Tensor], Tensor]] = (),
     ) -> None:
-        self.config, self.net, self.data, self.teachers = config, net, data, teachers or []
+        self.config, self.net, self.data, self.teachers = config, net, data, teachers
         self.batches = max(1, round(len(data.table) / config.optim.batch))
         self.method = make_method(config, net, config.epochs * self.batches, data.judge_signals[:1])
         optim = config.optim

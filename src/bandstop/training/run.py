@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from bandstop.errors import ConfigError
 from bandstop.files import write_text
 from bandstop.multirate import MultiRatePruner
 from bandstop.nets import build_net
+from bandstop.nets.frozen import frozen
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import save_checkpoint
@@ -99,7 +101,7 @@ def train_run(
     return _finish(config, out, trainer, data)
 
 
-def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
+def _teacher(path: str, data: TrainingData) -> Callable[[Tensor], Tensor]:
     teacher = load_recogniser(path)
     if teacher.class_names != data.source.class_names:
         raise ConfigError(
@@ -109,7 +111,7 @@ def _teacher(path: str, data: TrainingData) -> torch.nn.Module:
         raise ConfigError(
             f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}"
         )
-    return teacher.net
+    return frozen(teacher.net)
 
 
 def _board(out: Path, epoch: int) -> Any:
