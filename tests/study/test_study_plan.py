@@ -200,6 +200,16 @@ def test_a_changed_teacher_is_another_student(plan_file: Write) -> None:
     assert students[0] != students[1]
 
 
+def test_settings_that_do_not_go_together_are_refused_before_anything_runs(plan_file: Write) -> None:
+    path = plan_file(
+        '[variant.never]\nprune.freeze = 1.0\n[[grid]]\ndata = "tiny"\nrate = 0.9\nvariant = ["never"]\n'
+    )
+    with pytest.raises(
+        ConfigError, match=r"number 1 variant never: live connections need a mask that is fixed"
+    ):
+        expand(read_plan(str(path)))
+
+
 def test_shipped_plans_are_what_they_say() -> None:
     made = {name: expand(read_plan(name))[0] for name in shipped_plans()}
     assert set(made) >= {"main", "paper-table-1", "paper-table-2", "rivals", "ablation"}

@@ -141,10 +141,19 @@ def _run(
         )
     if axes.method == "pmp":
         axes = dataclasses.replace(axes, prior=config.prior)
+        _check_recipe(config, f"{where} variant {axes.variant}")
     teachers = () if grid.teachers is None else _teachers(place, plain, where)
     if teachers:
         config = dataclasses.replace(config, distill=dataclasses.replace(config.distill, teachers=teachers))
     return PlannedRun(f"{axes.slug(bool(teachers))}-{digest(config)}", axes, config, teachers)
+
+
+def _check_recipe(config: RunConfig, where: str) -> None:
+    """Refuse settings that do not go together now, not when the run's turn comes."""
+    try:
+        config.prune.recipe(config.prior)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _teachers(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, ...]:
