@@ -205,8 +205,8 @@ def test_the_paper_s_first_table() -> None:
     lstm = rows([79.0, 80.0], **{**DENSE, "net": "lstm-1", "variant": "lstm-1"})
     first, second = paper_tables(gather([*rows([90.0, 91.0], **DENSE), *lstm]))
     assert first.rows == (
-        ("gcn", "86.43", "90.50", "+4.07"),
-        ("lstm-1", "78.73", "79.50", "+0.77"),
+        ("gcn", "86.43", "90.50 ± 0.71", "+4.07"),
+        ("lstm-1", "78.73", "79.50 ± 0.71", "+0.77"),
         ("lstm-2", "80.14", "–", "–"),
     )
     assert second.header[4:] == ("ours", "observed", "gap"), "an LSTM is no row of the second table"

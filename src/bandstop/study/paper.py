@@ -76,9 +76,11 @@ def _table_1(groups: list[Group], metric: str) -> list[TextTable]:
         return []
     rows = []
     for net, published in TABLE_1.items():
-        ours = None if (group := found[net]) is None else group.mean(metric).mean
-        gap = None if ours is None else ours - published
-        rows.append((net, number(published, metric), number(ours, metric), number(gap, metric, sign=True)))
+        ours = None if (group := found[net]) is None else group.mean(metric)
+        cells = ("–", "–")
+        if ours is not None:
+            cells = (with_spread(ours, metric), number(ours.mean - published, metric, sign=True))
+        rows.append((net, number(published, metric), *cells))
     header = ("network", "published", "ours", "gap")
     return [TextTable("The paper's Table 1 (dense, FPHA)", header, tuple(rows))]
 
