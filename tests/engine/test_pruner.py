@@ -173,3 +173,19 @@ def test_a_layer_keeps_its_variance_as_connections_drop_out(allocation: str) -> 
     passing = layer.weight.detach()
     assert int(passing.count_nonzero()) == pruner.kept == 1800
     assert abs(float(passing.square().mean()) / before - 1) < 0.05
+
+
+def test_the_histogram_of_a_snapshot_follows_latents_that_leave_the_prior() -> None:
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+    pruner = Pruner(model, 0.9, steps=10)
+    near = pruner.snapshot()["histogram"]
+    assert near["range"] == pruner.bins.limit
+    with torch.no_grad():
+        for layer in pruner.layers:
+            layer.latent.mul_(20)
+    for _ in range(4):
+        pruner.step()
+    far, layers = pruner.snapshot()["histogram"], pruner.snapshot()["layers"]
+    assert far["range"] > max(row["threshold"] for row in layers.values()) > near["range"]
+    assert sum(far["observed"]) == pytest.approx(1, abs=1e-3)
+    assert max(far["prior"]) > 10 * max(far["observed"][:20]), "the prior stays where it was"
