@@ -147,8 +147,8 @@ within the intervals.""",
         "bandstop study paper-table-2 --data fpha=fpha:PATH --out studies/paper-table-2 --only seed=0",
         """One of the plan's five seeds; the `default` recipe (400 epochs, no teachers) beside the paper's settings to the letter (variant `paper`,
 2,700 epochs, no augmentation). The default is above the paper in all 20 rows, from a hair at 55 % to twenty points and more at 99 %.
-The letter of the paper does not give its figures, not even dense: what it leaves unsaid (augmentation, normalisation, decay of the
-learning rate) is worth seven points there. Pruned, the fit to the prior decides, and here it is poor in the tail: in the last epoch
+The letter of the paper does not give its figures, not even dense; it leaves unsaid how sequences are normalised and augmented, and how
+the learning rate ends. Pruned, the fit to the prior decides, and here it is poor in the tail: in the last epoch
 of the 98 % runs 19,781 (uniform), 2,267 (gaussian) and 81 (laplace) weights pass the prior's quantile where 5,022 were asked (the
 runs' logs have it epoch by epoch), and with so few the laplace runs do not learn. The paper reports what passes; here the count is
 made exact at the end, by a cut or by weights that were hardly used, and nothing makes up for it.""",
