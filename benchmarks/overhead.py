@@ -26,7 +26,7 @@ from bandstop.files import write_text
 from bandstop.nets import NetConfig, build_net
 from bandstop.nets.frozen import frozen
 from bandstop.schedules import Constant
-from bandstop.training.loop import distillation
+from bandstop.training.loop import distillation, soft_target
 from bandstop.training.memory import keep_freed_memory
 
 WARM_UP = 3
@@ -51,8 +51,7 @@ def stepper(recipe: Recipe | None, batch: int, teachers: int = 0) -> Callable[[]
         scores = net(x)
         loss = nn.functional.cross_entropy(scores, y)
         if taught_by:
-            target = torch.stack([torch.softmax(teacher(x) / 2, dim=1) for teacher in taught_by]).mean(0)
-            loss = loss + distillation(scores, target, 2.0)
+            loss = loss + distillation(scores, soft_target(taught_by, x, 2.0), 2.0)
         if pruner:
             loss = loss + pruner.penalty()
         optimiser.zero_grad(set_to_none=True)

@@ -1,4 +1,4 @@
-"""Batch normalisation of a trained network is an affine map: its factor and offset."""
+"""A trained network's normalisations as arrays that go into a file: factor and offset."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from bandstop.errors import ExportError
+from bandstop.nets.affine import affine
 
 __all__ = ["array", "norm_affine"]
 
@@ -31,11 +32,5 @@ def norm_affine(norm: nn.Module, name: str) -> tuple[Floats, Floats]:
         raise ExportError(f"layer {name}: {type(norm).__name__} cannot be folded; only BatchNorm1d can")
     if norm.running_mean is None or norm.running_var is None:
         raise ExportError(f"layer {name}: normalisation without running statistics cannot be folded")
-    mean, var = norm.running_mean.double(), norm.running_var.double()
-    factor = torch.rsqrt(var + norm.eps)
-    if norm.weight is not None:
-        factor = factor * norm.weight.detach().double()
-    offset = -mean * factor
-    if norm.bias is not None:
-        offset = offset + norm.bias.detach().double()
+    factor, offset = affine(norm, torch.float64)
     return array(factor), array(offset)

@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bandstop.nets.gcn import GCN, ChannelNorm
+from bandstop.nets.affine import affine
+from bandstop.nets.gcn import GCN
 
 __all__ = ["frozen"]
 
@@ -46,9 +47,9 @@ class _ConcatGCN:
     def __init__(self, net: GCN) -> None:
         adjacency, filters = net.graph.adjacency, net.graph.filters
         heads, joints, _ = adjacency.shape
-        factor, self.encoder_offset = _affine(net.encoder_norm)
+        factor, self.encoder_offset = affine(net.encoder_norm, net.encoder.weight.dtype)
         self.encoder = (net.encoder.weight * factor[:, None]).t().contiguous()
-        factor, offset = _affine(net.graph_norm)
+        factor, offset = affine(net.graph_norm, filters.dtype)
         self.filters = filters * factor.reshape(heads, 1, -1)
         self.filter_offset = offset.reshape(heads, 1, -1)
         self.adjacency = adjacency.reshape(heads * joints, joints).clone()
@@ -68,11 +69,3 @@ class _ConcatGCN:
         features = torch.baddbmm(self.filter_offset, mixed.reshape(heads, -1, channels), self.filters).relu_()
         scores = torch.bmm(features.reshape(heads, batch, -1), self.classifier).sum(0)
         return scores[:, : self.classes] + self.bias
-
-
-def _affine(norm: ChannelNorm) -> tuple[Tensor, Tensor]:
-    """``(factor, offset)`` of a normalisation that uses its running statistics."""
-    if norm.running_mean is None or norm.running_var is None:
-        raise AssertionError("a GCN's normalisations keep running statistics")
-    factor = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
-    return factor, norm.bias - norm.running_mean * factor

@@ -19,13 +19,21 @@ from bandstop.training.data import TrainingData
 from bandstop.training.lr import PaperRule, cosine
 from bandstop.training.methods import make_method
 
-__all__ = ["Trainer", "distillation"]
+__all__ = ["Trainer", "distillation", "soft_target"]
 
 
 def distillation(scores: Tensor, target: Tensor, temperature: float) -> Tensor:
     """``T² · KL(target‖student)`` at temperature T; ``target`` are probabilities, softened as much."""
     student = F.log_softmax(scores / temperature, dim=1)
     return F.kl_div(student, target, reduction="batchmean") * temperature**2
+
+
+@torch.no_grad()
+def soft_target(
+    teachers: Sequence[Callable[[Tensor], Tensor]], signals: Tensor, temperature: float
+) -> Tensor:
+    """The mean of what the teachers find probable, softened by ``temperature``."""
+    return torch.stack([F.softmax(teacher(signals) / temperature, dim=1) for teacher in teachers]).mean(0)
 
 
 class Trainer:
@@ -164,8 +172,7 @@ class Trainer:
         if not self.teachers:
             return fit
         soft, share = self.config.distill.temperature, self.config.distill.share
-        with torch.no_grad():
-            target = torch.stack([F.softmax(t(signals) / soft, dim=1) for t in self.teachers]).mean(0)
+        target = soft_target(self.teachers, signals, soft)
         return (1 - share) * fit + share * distillation(scores, target, soft)
 
     @torch.no_grad()
