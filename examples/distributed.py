@@ -22,6 +22,7 @@ from torch.distributed.fsdp import fully_shard
 from bandstop import Pruner, Recipe
 from bandstop.distributed import (
     fingerprint,
+    join,
     load_checkpoint,
     masks,
     require_agreement,
@@ -75,7 +76,7 @@ def main() -> None:
     options = parser.parse_args()
 
     torch.set_num_threads(1)
-    distributed.init_process_group("gloo")  # "nccl" on GPUs
+    join("gloo")  # "nccl" on GPUs
     torch.manual_seed(0)
     model = Transformer()
 

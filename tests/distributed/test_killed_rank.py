@@ -28,7 +28,7 @@ def _torchrun(
     ]
     command += ["--steps=30", "--save-every=8", f"--out={out}", *arguments]
     environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
 
 def _result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -39,9 +39,7 @@ def _result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 @pytest.mark.slow  # five processes import torch: torchrun, two ranks, and two again
 def test_a_killed_rank_is_restarted_and_the_budget_met(tmp_path: Path) -> None:
-    found = _result(
-        _torchrun(tmp_path / "run", "--crash-at=19", restarts=3)
-    )  # gloo may fail to connect on a busy machine
+    found = _result(_torchrun(tmp_path / "run", "--crash-at=19", restarts=1))
     assert found["resumed_at"] == 16 and found["ranks"] == 2
     assert found["kept"] == found["asked"]
     state = torch.load(tmp_path / "run" / "model.pt", weights_only=True)
