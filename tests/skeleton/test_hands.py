@@ -33,7 +33,7 @@ from bandstop.skeleton.kinematics import (
 )
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.motions import ACTIONS, CHANNELS, Action, pose_vector
-from bandstop.skeleton.normalise import Normaliser, signals
+from bandstop.skeleton.normalise import Normaliser
 
 AVERAGE_BONES = np.concatenate([PALM_LENGTHS[:, None], PHALANX_LENGTHS], axis=1)
 
@@ -284,7 +284,7 @@ def test_the_paper_s_network_passes_90_percent(hands: SequenceSet) -> None:
     for _ in range(epochs):
         for batch in train[torch.randperm(len(train), generator=rng)].split(120):
             times = change.boundaries(table.lengths[batch], 32, rng)
-            seen = signals(change(normaliser.resize(table.chunks(batch, times)), rng))
+            seen = normaliser.signals(change(normaliser.resize(table.chunks(batch, times)), rng))
             adam.zero_grad()
             torch.nn.functional.cross_entropy(net(seen), labels[batch]).backward()
             adam.step()

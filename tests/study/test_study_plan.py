@@ -213,7 +213,7 @@ def test_settings_that_do_not_go_together_are_refused_before_anything_runs(plan_
 def test_shipped_plans_are_what_they_say() -> None:
     made = {name: expand(read_plan(name))[0] for name in shipped_plans()}
     assert set(made) >= {"main", "paper-table-1", "paper-table-2", "rivals", "ablation"}
-    assert len(made["main"]) == 2 * (5 + 4 * 5)
+    assert len(made["main"]) == 3 * (5 + 4 * 5)
     assert all(len(r.teachers) == (3 if r.axes.method == "pmp" else 0) for r in made["main"])
     assert {(r.config.net.kind, r.config.net.layers) for r in made["paper-table-1"]} == {
         ("gcn", 1),

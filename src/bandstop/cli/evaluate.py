@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     scores = recogniser.scores([source[i] for i in range(len(source))])
     found = quality(labels, scores)
     found.pop("confusion")
-    example = torch.zeros(1, recogniser.joints, 3 * recogniser.normaliser.chunks)
+    example = torch.zeros(1, recogniser.joints, recogniser.normaliser.values)
     sizes = size(recogniser.net, example)
     sizes.pop("layers")
     print(

@@ -129,6 +129,7 @@ def _describe(model: DeployModel) -> dict[str, object]:
     else:
         config = {"kind": "lstm", "hidden": net.lstm.hidden_size, "layers": net.lstm.num_layers}
     n = model.normaliser
+    lasting = {} if n.duration is None else {"d": n.duration}
     return {
         "n": config,
         "c": "|".join(name.replace("|", "/") for name in model.class_names),
@@ -138,6 +139,7 @@ def _describe(model: DeployModel) -> dict[str, object]:
         "m": n.chunks,
         "e": [end for edge in n.edges for end in edge],
         "s": [float(f"{s:.4g}") for s in n.node_scale],
+        **lasting,
     }
 
 
@@ -148,12 +150,19 @@ def _rebuild(described: dict[str, object]) -> tuple[nn.Module, DeployModel]:
         raise ValueError("a list is missing")
     config = NetConfig(**{**described["n"], "dropout": 0.0})
     edges = tuple((int(a), int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
+    lasting = described.get("d")
+    if lasting is not None and not (isinstance(lasting, list) and len(lasting) == 2 and lasting[1] > 0):
+        raise ValueError("the duration must be a mean and a deviation")
     normaliser = Normaliser(
-        int(str(described["r"])), edges, tuple(map(float, scale)), int(str(described["m"]))
+        int(str(described["r"])),
+        edges,
+        tuple(map(float, scale)),
+        int(str(described["m"])),
+        None if lasting is None else (float(lasting[0]), float(lasting[1])),
     )
     if not all(0 <= end < len(scale) for end in (*ends, normaliser.root)) or normaliser.chunks < 1:
         raise ValueError("a joint's number is out of range")
-    signal = 3 * normaliser.chunks
+    signal = normaliser.values
     sizes = asdict(config)
     # Checked before anything is allocated: a damaged description must not ask for the whole memory.
     if (

@@ -95,8 +95,13 @@ def header(
     if model.normaliser is None:
         return NETWORK.substitute(values) + BOTTOM
     joints = len(model.normaliser.node_scale)
-    pitch = program.sizes[program.input] // (3 * model.normaliser.chunks)
+    pitch = program.sizes[program.input] // model.normaliser.values
     values["layout"] = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
+    if model.normaliser.duration is not None:
+        steps = 3 * model.normaliser.chunks
+        values["layout"] += (
+            f" Then, from\n   signal[{steps * pitch}] on, the steps from chunk to chunk likewise, and the duration."
+        )
     values |= {
         "JOINTS": f"{joints}",
         "CHUNKS": f"{model.normaliser.chunks}",

@@ -122,7 +122,7 @@ def assemble(
     memory = item * (signal + work)
     if model.normaliser is not None:
         joints = len(model.normaliser.node_scale)
-        pitch = program.sizes[program.input] // (3 * model.normaliser.chunks)
+        pitch = program.sizes[program.input] // model.normaliser.values
         call = f"{name}_network(r->signal, scores, r->work);"
         if number != "float":
             call = f"encode(r->signal, r->input);\n    {name}_network(r->input, scores, r->work);"

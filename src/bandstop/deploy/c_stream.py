@@ -6,7 +6,7 @@ from string import Template
 
 import numpy as np
 
-from bandstop.deploy.c_text import Tables
+from bandstop.deploy.c_text import Tables, c_float
 from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["SIGNAL_LIMIT", "front_end", "most_frames"]
@@ -117,6 +117,27 @@ ${SIZE}
 }
 """)
 
+MOTION = Template("""
+static float log_of(uint32_t n) /* natural logarithm: halved to between 2/3 and 4/3, then a series */
+{
+    float x = (float)n, whole = 0.0f, z, q;
+    for (; x > 1.3333333f; x *= 0.5f) whole += 0.69314718f;
+    z = (x - 1.0f) / (x + 1.0f);
+    q = z * z;
+    return whole + 2.0f * z * (1.0f + q * (0.33333333f + q * (0.2f + q * 0.14285714f)));
+}
+
+/* After the places of all chunks: the steps from each to the next, and for every joint how long the sequence lasted. */
+static void add_motion(float *signal, uint32_t frames)
+{
+    const float lasting = (log_of(frames) - ${MEAN}) * ${PER_DEVIATION};
+    float *steps = signal + ${M} * ${ROW};
+    uint32_t i;
+    for (i = 0; i < (${M} - 1) * ${ROW}; ++i) steps[i] = signal[i + ${ROW}] - signal[i];
+    for (i = 0; i < ${V}; ++i) steps[(${M} - 1) * ${ROW} + i] = lasting;
+}
+""")
+
 INTERFACE = Template("""
 /* Not a number, infinite or beyond 1e9: told by the bits, so that no fast-math setting can assume it away. */
 static int beyond(float v)
@@ -182,7 +203,7 @@ int ${name}_classify(${name} *r, float scores[${NAME}_CLASSES])
     }
 #endif
     if (!r->done) {
-        normalise(r->signal);
+        normalise(r->signal);${AFTER}
         r->done = 1;
     }
     ${CALL}
@@ -215,7 +236,7 @@ def front_end(name: str, normaliser: Normaliser, joints: int, pitch: int, call: 
         "V3": f"{3 * joints}",
         "P": f"{pitch}",
         "ROW": f"{3 * pitch}",
-        "SIGNAL": f"{3 * pitch * normaliser.chunks}",
+        "SIGNAL": f"{pitch * normaliser.values}",
         "ROOT": f"{normaliser.root}",
         "SIZE": size,
         "FINAL": final,
@@ -224,4 +245,14 @@ def front_end(name: str, normaliser: Normaliser, joints: int, pitch: int, call: 
         "OPEN_MOST": f"({name.upper()}_OPEN_ENDED ? {name.upper()}_MOST_FRAMES : 0u)",
         "CALL": call,
     }
-    return "".join(part.substitute(values) for part in (ACCUMULATE, NORMALISE, INTERFACE))
+    parts = [ACCUMULATE, NORMALISE, INTERFACE]
+    values["AFTER"] = ""
+    if normaliser.duration is not None:
+        mean, deviation = normaliser.duration
+        values |= {
+            "MEAN": c_float(mean),
+            "PER_DEVIATION": c_float(1 / deviation),
+            "AFTER": "\n        add_motion(r->signal, r->frames);",
+        }
+        parts.insert(2, MOTION)
+    return "".join(part.substitute(values) for part in parts)

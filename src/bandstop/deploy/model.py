@@ -30,7 +30,7 @@ class DeployModel:
         """Shape of one input, without the batch."""
         if self.normaliser is None:
             return self.input_shape
-        return len(self.normaliser.node_scale), 3 * self.normaliser.chunks
+        return len(self.normaliser.node_scale), self.normaliser.values
 
     @property
     def example(self) -> Tensor:

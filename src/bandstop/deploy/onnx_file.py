@@ -46,6 +46,8 @@ def to_onnx(model: DeployModel, *, sparse: bool = False, batch: int | None = Non
     if model.normaliser is not None:
         n = model.normaliser
         described = {"root": n.root, "edges": n.edges, "node_scale": n.node_scale, "chunks": n.chunks}
+        if n.duration is not None:
+            described["duration"] = n.duration
         metadata |= {"normaliser": json.dumps(described), "joint_names": json.dumps(list(model.joint_names))}
     data = graph.model(last, model.shape, len(model.class_names), batch=batch, metadata=metadata)
     if len(data) > LARGEST:

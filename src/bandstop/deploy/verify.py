@@ -42,7 +42,7 @@ def signals_of(model: DeployModel, sequences: Sequence[Floats]) -> Floats:
     if model.normaliser is None:
         raise ExportError("a network without a normaliser takes no raw sequences; give its inputs")
     chunks = torch.stack([chunk_sequence(s, model.normaliser.chunks) for s in sequences])
-    return model.normaliser(chunks).numpy()
+    return model.normaliser(chunks, torch.tensor([len(s) for s in sequences])).numpy()
 
 
 def reference_scores(model: DeployModel, inputs: Floats) -> Floats:

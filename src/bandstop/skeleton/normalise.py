@@ -1,6 +1,7 @@
 """From chunk averages to node signals: position and size are taken out, each joint carries its own trajectory.
 
-Everything is a function of the chunk averages alone, so a device that has summed frames into M chunks can do the same.
+Everything is a function of the chunk averages and the number of frames, so a device that has summed frames into M chunks can
+do the same.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from bandstop.errors import ConfigError
 
 __all__ = ["Normaliser", "body_size", "centred"]
 
@@ -40,25 +43,43 @@ def centred(chunks: Tensor, root: int) -> Tensor:
 class Normaliser:
     """Chunk averages ``[B, M, V, 3]`` → node signals ``[B, V, 3M]`` (value ``3m + axis``).
 
-    ``signal = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the training set.
+    ``places = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the training set. With
+    ``duration`` a joint has ``3(M − 1) + 1`` values more: its steps from each chunk to the next, and how long the sequence lasted,
+    ``(log frames − mean) / deviation``.
 
     >>> n = Normaliser(root=0, edges=((0, 1),), node_scale=(1.0, 1.0), chunks=1)
     >>> n(torch.tensor([[[[1.0, 1, 1], [1, 3, 1]]]])).tolist()
     [[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
+    >>> Normaliser(0, (), (1.0,), chunks=2, duration=(0.0, 1.0)).signals(torch.ones(1, 2, 1, 3), torch.tensor([1])).shape
+    torch.Size([1, 1, 10])
     """
 
     root: int
     edges: tuple[tuple[int, int], ...]
     node_scale: tuple[float, ...]
     chunks: int = 32
+    duration: tuple[float, float] | None = None
+    """Mean and deviation of the logarithm of a sequence's frames; none: places only."""
+
+    @property
+    def values(self) -> int:
+        """Values of a joint's signal."""
+        return 3 * self.chunks if self.duration is None else 6 * self.chunks - 2
 
     @staticmethod
-    def fit(chunks: Tensor, edges: Tensor, root: int) -> Normaliser:
-        """Measure ``node_scale`` on training chunks."""
+    def fit(chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None) -> Normaliser:
+        """Measure ``node_scale`` on training chunks and, if ``frames`` (their durations) are given, ``duration``."""
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
         rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt().clamp(min=1e-6)
-        return Normaliser(root, links, tuple(float(f"{r:.6g}") for r in rms.tolist()), chunks.shape[1])
+        scale = tuple(float(f"{r:.6g}") for r in rms.tolist())
+        if frames is None:
+            return Normaliser(root, links, scale, chunks.shape[1])
+        log = frames.double().log()
+        spread = max(float(log.std(correction=0)), 0.1)
+        return Normaliser(
+            root, links, scale, chunks.shape[1], (round(float(log.mean()), 4), round(spread, 4))
+        )
 
     def resize(self, chunks: Tensor) -> Tensor:
         """Centred chunks in units of body size and node scale, still ``[B, M, V, 3]``: where augmentation acts."""
@@ -66,11 +87,19 @@ class Normaliser:
         scale = torch.tensor(self.node_scale, dtype=chunks.dtype)[:, None]
         return centred(chunks, self.root) / body_size(chunks, edges, self.root) / scale
 
-    def __call__(self, chunks: Tensor) -> Tensor:
-        return signals(self.resize(chunks))
+    def signals(self, resized: Tensor, frames: Tensor | None = None) -> Tensor:
+        """``[B, M, V, 3]`` as `resize` gives them → ``[B, V, values]``; ``frames``: how many each sequence has."""
+        batch, count, joints, axes = resized.shape
+        places = resized.permute(0, 2, 1, 3)
+        flat = places.reshape(batch, joints, count * axes)
+        if self.duration is None:
+            return flat
+        if frames is None:
+            raise ConfigError("signals of motion need the number of frames of each sequence; none was given")
+        mean, deviation = self.duration
+        lasting = ((frames.double().log() - mean) / deviation).to(flat.dtype)
+        steps = places.diff(dim=2).reshape(batch, joints, -1)
+        return torch.cat([flat, steps, lasting[:, None, None].expand(-1, joints, 1)], dim=2)
 
-
-def signals(chunks: Tensor) -> Tensor:
-    """``[B, M, V, 3]`` → ``[B, V, 3M]``."""
-    batch, count, joints, axes = chunks.shape
-    return chunks.permute(0, 2, 1, 3).reshape(batch, joints, count * axes)
+    def __call__(self, chunks: Tensor, frames: Tensor | None = None) -> Tensor:
+        return self.signals(self.resize(chunks), frames)

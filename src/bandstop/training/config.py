@@ -98,6 +98,8 @@ class RunConfig:
     """Passes over the training set."""
     chunks: int = 32
     """Temporal chunks a sequence."""
+    signal: Literal["places", "motion"] = "places"
+    """What the GCN sees of a joint: its place in each chunk, or also its steps from chunk to chunk and how long the sequence is."""
     validation: float = 0.0
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = 1
@@ -129,6 +131,10 @@ class RunConfig:
         if self.rates is not None and self.method != "pmp":
             raise ConfigError(
                 f"only method pmp trains for many rates at once, found {self.method} with --rates"
+            )
+        if self.signal == "motion" and self.net.kind != "gcn":
+            raise ConfigError(
+                f"--signal motion is for the GCN, found --net.kind {self.net.kind}; leave it out: an LSTM sees motion by itself"
             )
         _ = self.budget, self.rate_range  # refuses amounts that no network can meet
 

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
-from bandstop.skeleton.normalise import Normaliser, body_size, centred, signals
+from bandstop.skeleton.normalise import Normaliser, body_size, centred
 from bandstop.skeleton.split import train_and_test
 
 __all__ = ["TrainingData", "prepare"]
@@ -52,7 +52,8 @@ class TrainingData:
         boundaries = augmentation.boundaries(self.table.lengths[order], self.normaliser.chunks, generator)
         chunks = self.table.chunks(order, boundaries)
         chunks[:, :, root] -= chunks[:, :, root].mean(dim=1, keepdim=True)
-        return signals(augmentation(chunks, generator)), self.labels[order]
+        frames = boundaries[:, -1] - boundaries[:, 0]
+        return self.normaliser.signals(augmentation(chunks, generator), frames), self.labels[order]
 
     def calibration(self, augmentation: Augmentation, epochs: int = 8) -> Iterator[Tensor]:
         """The signals of some epochs, always the same ones, to measure the statistics of normalisations on."""
@@ -61,14 +62,16 @@ class TrainingData:
             yield from torch.split(self.epoch(augmentation, generator)[0], 1024)
 
 
-def prepare(sequences: SequenceSet, *, chunks: int, validation: float = 0.0, seed: int = 0) -> TrainingData:
-    """Split, measure the normaliser on the training part, and chunk the judging part."""
+def prepare(
+    sequences: SequenceSet, *, chunks: int, motion: bool = False, validation: float = 0.0, seed: int = 0
+) -> TrainingData:
+    """Split, measure the normaliser on the training part, and chunk the judging part; ``motion``: signals hold it too."""
     sequences = sequences.repaired()
     train, judge, judged_on = train_and_test(sequences, validation=validation, seed=seed)
     raw = ChunkTable(sequences.subset(train))
     plain = raw.chunks(torch.arange(len(raw)), chunks)
     edges = torch.as_tensor(sequences.edges)
-    normaliser = Normaliser.fit(plain, edges, sequences.root)
+    normaliser = Normaliser.fit(plain, edges, sequences.root, raw.lengths if motion else None)
     judged = ChunkTable(sequences.subset(judge))
     sizes = body_size(plain, edges, sequences.root)
     scale = torch.tensor(normaliser.node_scale, dtype=torch.float64)[:, None]
@@ -80,7 +83,7 @@ def prepare(sequences: SequenceSet, *, chunks: int, validation: float = 0.0, see
     return TrainingData(
         table=ChunkTable([n.numpy() for n in normal], torch.float32),
         labels=torch.as_tensor(sequences.labels[train]),
-        judge_signals=normaliser(judged.chunks(torch.arange(len(judged)), chunks)),
+        judge_signals=normaliser(judged.chunks(torch.arange(len(judged)), chunks), judged.lengths),
         judge_labels=torch.as_tensor(sequences.labels[judge]),
         judged_on=judged_on,
         normaliser=normaliser,

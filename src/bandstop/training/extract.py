@@ -18,7 +18,7 @@ from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
 from bandstop.training.config import RunConfig
-from bandstop.training.data import prepare
+from bandstop.training.data import TrainingData, prepare
 from bandstop.training.finish import write_result
 from bandstop.training.folder import CONFIG, LOG, open_folder, read_metrics, stored_config
 from bandstop.training.loop import Trainer
@@ -66,10 +66,14 @@ def extract_run(
     open_folder(config, out, resume=False)
     seconds = float(read_metrics(run)["seconds"])
     source = sequences if sequences is not None else load(data or parent.data)
-    prepared = prepare(source, chunks=parent.chunks, validation=parent.validation, seed=parent.seed)
-    pruner = _pruner(
-        run, parent, prepared.judge_signals[:1], prepared.fingerprint(), source, prepared.classes
+    prepared = prepare(
+        source,
+        chunks=parent.chunks,
+        motion=parent.signal == "motion",
+        validation=parent.validation,
+        seed=parent.seed,
     )
+    pruner = _pruner(run, parent, prepared)
     net = pruner.extract(budget, prepared.calibration(parent.augment))
     layers = pruner.described(budget)
     if (run / LOG).is_file():
@@ -78,21 +82,20 @@ def extract_run(
     return write_result(config, out, net, prepared, layers, seconds=seconds)
 
 
-def _pruner(
-    run: Path, config: RunConfig, example: torch.Tensor, fingerprint: str, source: SequenceSet, classes: int
-) -> MultiRatePruner:
+def _pruner(run: Path, config: RunConfig, data: TrainingData) -> MultiRatePruner:
     """The pruner as it stood at the end of training."""
     state = load_checkpoint(run / LATENTS)
-    if state.get("data") != fingerprint:
+    if state.get("data") != data.fingerprint():
         raise DataError(
             "the data has changed since this run was trained",
             path=run,
             hint="say where the data of training is now, with --data",
         )
     torch.set_num_threads(config.threads)
-    shape = {"joints": source.joints.shape[1], "signal": 3 * config.chunks, "classes": classes}
-    net = build_net(config.net, **shape, edges=source.edges.tolist())
-    pruner = make_method(config, net, 1, example)
+    _, joints, values = data.judge_signals.shape
+    shape = {"joints": joints, "signal": values, "classes": data.classes}
+    net = build_net(config.net, **shape, edges=data.source.edges.tolist())
+    pruner = make_method(config, net, 1, data.judge_signals[:1])
     assert isinstance(pruner, MultiRatePruner)
     try:
         pruner.load_state_dict(state["method"])

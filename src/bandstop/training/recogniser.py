@@ -48,7 +48,7 @@ class Recogniser:
                     f"sequence {place} must have shape [frames, {self.joints}, 3] as in training, found {list(frames.shape)}"
                 )
         table = ChunkTable(list(sequences))
-        return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks))
+        return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks), table.lengths)
 
     def scores(self, sequences: Sequence[np.ndarray]) -> Tensor:
         """Class scores ``[N, classes]``."""
@@ -69,6 +69,11 @@ def save_recogniser(recogniser: Recogniser, path: Path) -> None:
     save_tensors(path, dict(recogniser.net.state_dict()), metadata)
 
 
+def _pair(stored: Sequence[float]) -> tuple[float, float]:
+    mean, deviation = stored
+    return float(mean), float(deviation)
+
+
 def load_recogniser(run: str | Path) -> Recogniser:
     """Read a run folder's model, or a model file itself."""
     path = Path(run)
@@ -84,12 +89,13 @@ def load_recogniser(run: str | Path) -> Recogniser:
             edges=tuple((int(a), int(b)) for a, b in stored["edges"]),
             node_scale=tuple(float(s) for s in stored["node_scale"]),
             chunks=int(stored["chunks"]),
+            duration=None if stored.get("duration") is None else _pair(stored["duration"]),
         )
         pose = tuple((float(x), float(y), float(z)) for x, y, z in json.loads(metadata.get("pose", "[]")))
         net = build_net(
             config.net,
             joints=len(normaliser.node_scale),
-            signal=3 * normaliser.chunks,
+            signal=normaliser.values,
             classes=len(names),
             edges=normaliser.edges,
         )

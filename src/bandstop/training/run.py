@@ -64,8 +64,14 @@ def train_run(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     source = sequences if sequences is not None else load(config.data)
-    data = prepare(source, chunks=config.chunks, validation=config.validation, seed=config.seed)
-    shape = {"joints": source.joints.shape[1], "signal": 3 * config.chunks, "classes": data.classes}
+    data = prepare(
+        source,
+        chunks=config.chunks,
+        motion=config.signal == "motion",
+        validation=config.validation,
+        seed=config.seed,
+    )
+    shape = {"joints": source.joints.shape[1], "signal": data.normaliser.values, "classes": data.classes}
     if not (out / CONFIG).is_file():  # a resumed run's config holds the net as it was built
         config = replace(config, net=net_for(config, **shape))
     net = build_net(config.net, **shape, edges=source.edges.tolist())
@@ -110,6 +116,10 @@ def _teacher(path: str, data: TrainingData) -> Callable[[Tensor], Tensor]:
     if teacher.normaliser.chunks != data.normaliser.chunks:
         raise ConfigError(
             f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}"
+        )
+    if teacher.normaliser.values != data.normaliser.values:
+        raise ConfigError(
+            f"the teacher in {path} was trained with --signal {teacher.config.signal}, this run sees other values: give both the same"
         )
     return frozen(teacher.net)
 
