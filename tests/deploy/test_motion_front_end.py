@@ -18,6 +18,7 @@ from bandstop.deploy.onnx_file import onnx_runner, to_onnx
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
 from bandstop.nets import NetConfig, build_net
+from bandstop.skeleton.normalise import STEP
 
 
 def motion_model(rate: float = 0.96) -> DeployModel:
@@ -39,7 +40,7 @@ def test_signals_hold_places_steps_and_duration() -> None:
     assert found.shape[1:] == MODEL.shape == (JOINTS, 6 * CHUNKS - 2)
     assert torch.equal(found[..., : 3 * CHUNKS], places)
     steps = places.reshape(-1, JOINTS, CHUNKS, 3).diff(dim=2).reshape(-1, JOINTS, 3 * CHUNKS - 3)
-    assert torch.equal(found[..., 3 * CHUNKS : -1], steps)
+    assert torch.equal(found[..., 3 * CHUNKS : -1], STEP * steps)
     wanted = [(np.log(len(s)) - 4.2) / 0.8 for s in sequences()]
     assert torch.allclose(found[..., -1], torch.tensor(wanted, dtype=torch.float32)[:, None])
 

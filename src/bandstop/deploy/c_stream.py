@@ -7,7 +7,7 @@ from string import Template
 import numpy as np
 
 from bandstop.deploy.c_text import Tables, c_float
-from bandstop.skeleton.normalise import Normaliser
+from bandstop.skeleton.normalise import STEP, Normaliser
 
 __all__ = ["SIGNAL_LIMIT", "front_end", "most_frames"]
 
@@ -133,7 +133,7 @@ static void add_motion(float *signal, uint32_t frames)
     const float lasting = (log_of(frames) - ${MEAN}) * ${PER_DEVIATION};
     float *steps = signal + ${M} * ${ROW};
     uint32_t i;
-    for (i = 0; i < (${M} - 1) * ${ROW}; ++i) steps[i] = signal[i + ${ROW}] - signal[i];
+    for (i = 0; i < (${M} - 1) * ${ROW}; ++i) steps[i] = (signal[i + ${ROW}] - signal[i]) * ${STEP};
     for (i = 0; i < ${V}; ++i) steps[(${M} - 1) * ${ROW} + i] = lasting;
 }
 """)
@@ -252,6 +252,7 @@ def front_end(name: str, normaliser: Normaliser, joints: int, pitch: int, call: 
         values |= {
             "MEAN": c_float(mean),
             "PER_DEVIATION": c_float(1 / deviation),
+            "STEP": c_float(STEP),
             "AFTER": "\n        add_motion(r->signal, r->frames);",
         }
         parts.insert(2, MOTION)

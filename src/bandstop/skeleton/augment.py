@@ -29,6 +29,8 @@ class Augmentation:
     """Standard deviation of joint noise, in units of the joint's RMS."""
     drift: float = 0.0
     """Standard deviation of a constant offset of each joint over the whole sequence, in units of its RMS."""
+    pace: float = 0.12
+    """Standard deviation of the logarithm of a duration's change, where signals hold the duration."""
 
     def __post_init__(self) -> None:
         for name, high in (
@@ -38,6 +40,7 @@ class Augmentation:
             ("scale", 0.99),
             ("noise", 1e3),
             ("drift", 1e3),
+            ("pace", 10.0),
         ):
             if not 0 <= (found := getattr(self, name)) <= high:
                 raise ConfigError(f"augment.{name} must be between 0 and {high:g}, found {found}")
@@ -45,6 +48,11 @@ class Augmentation:
     def boundaries(self, lengths: Tensor, chunks: int, generator: Generator) -> Tensor:
         """Random crop and warp of time."""
         return warped_boundaries(lengths, chunks, crop=self.crop, warp=self.warp, generator=generator)
+
+    def frames(self, lengths: Tensor, generator: Generator) -> Tensor:
+        """Durations, longer or shorter at random. They do not follow the crops, which would make training's shorter than real ones."""
+        change = torch.randn(len(lengths), generator=generator, dtype=torch.float64) * self.pace
+        return lengths * change.exp()
 
     def __call__(self, chunks: Tensor, generator: Generator) -> Tensor:
         """Rotate, scale and disturb normalised chunks ``[B, M, V, 3]``."""

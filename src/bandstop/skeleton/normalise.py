@@ -13,7 +13,10 @@ from torch import Tensor
 
 from bandstop.errors import ConfigError
 
-__all__ = ["Normaliser", "body_size", "centred"]
+__all__ = ["STEP", "Normaliser", "body_size", "centred"]
+
+STEP = 2.0
+"""Steps from chunk to chunk are much smaller than places; this makes up for a part of it."""
 
 
 def body_size(chunks: Tensor, edges: Tensor, root: int) -> Tensor:
@@ -44,7 +47,7 @@ class Normaliser:
     """Chunk averages ``[B, M, V, 3]`` → node signals ``[B, V, 3M]`` (value ``3m + axis``).
 
     ``places = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the training set. With
-    ``duration`` a joint has ``3(M − 1) + 1`` values more: its steps from each chunk to the next, and how long the sequence lasted,
+    ``duration`` a joint has ``3(M − 1) + 1`` values more: ``STEP`` times its steps from each chunk to the next, and how long the sequence lasted,
     ``(log frames − mean) / deviation``.
 
     >>> n = Normaliser(root=0, edges=((0, 1),), node_scale=(1.0, 1.0), chunks=1)
@@ -98,7 +101,7 @@ class Normaliser:
             raise ConfigError("signals of motion need the number of frames of each sequence; none was given")
         mean, deviation = self.duration
         lasting = ((frames.double().log() - mean) / deviation).to(flat.dtype)
-        steps = places.diff(dim=2).reshape(batch, joints, -1)
+        steps = places.diff(dim=2).reshape(batch, joints, -1) * STEP
         return torch.cat([flat, steps, lasting[:, None, None].expand(-1, joints, 1)], dim=2)
 
     def __call__(self, chunks: Tensor, frames: Tensor | None = None) -> Tensor:

@@ -52,7 +52,9 @@ class TrainingData:
         boundaries = augmentation.boundaries(self.table.lengths[order], self.normaliser.chunks, generator)
         chunks = self.table.chunks(order, boundaries)
         chunks[:, :, root] -= chunks[:, :, root].mean(dim=1, keepdim=True)
-        frames = boundaries[:, -1] - boundaries[:, 0]
+        frames = (
+            augmentation.frames(self.table.lengths[order], generator) if self.normaliser.duration else None
+        )
         return self.normaliser.signals(augmentation(chunks, generator), frames), self.labels[order]
 
     def calibration(self, augmentation: Augmentation, epochs: int = 8) -> Iterator[Tensor]:
