@@ -85,6 +85,8 @@ class MultiRatePruner(Pruner):
             raise ConfigError(
                 "many rates at once need thresholds from the latents' own quantiles (threshold='empirical')"
             )
+        if recipe.count != "exact":
+            raise ConfigError('many rates at once have exact counts (count="exact")')
         self.rates, self.number, self.follow = (float(low), float(high)), passes, follow
         self.extracts_live = example is not None if recipe.live is None else recipe.live
         self.generator = torch.Generator().manual_seed(seed)

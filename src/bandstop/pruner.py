@@ -9,13 +9,14 @@ from torch import Tensor, nn
 
 from bandstop.budget import Budget
 from bandstop.choice import Layers
-from bandstop.distributed.choosing import count_above, count_true, not_finite
+from bandstop.distributed.choosing import all_above, count_above, count_true, not_finite
 from bandstop.distributed.shards import Shards, is_sharded, local, reshard
 from bandstop.distributed.unwrap import rehomed
 from bandstop.errors import ConfigError, DivergenceError
 from bandstop.first_latent import first_latent
 from bandstop.histogram import Bins, kl_to_prior
 from bandstop.last_choice import choose_largest, choose_live
+from bandstop.optimiser_groups import optimiser_groups
 from bandstop.outcome import Outcome, unwrapped
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.passing import PassingVariance
@@ -63,7 +64,8 @@ class Pruner:
         self.recipe = recipe or Recipe.default()
         self.budget = budget if isinstance(budget, Budget) else Budget.rate(budget)
         wanted = self.recipe.live
-        self.live = example is not None and self.recipe.freeze < 1 if wanted is None else wanted
+        choosing = self.recipe.freeze < 1 and self.recipe.count == "exact"
+        self.live = example is not None and choosing if wanted is None else wanted
         if self.live and example is None:
             raise ConfigError(
                 "only live connections can be kept with an example input to trace: give example=…"
@@ -102,17 +104,9 @@ class Pruner:
         and are not decayed.
         """
         self._latents()  # refuses what cannot be trained
-        latents = [layer.latent for layer in self.layers]
-        known = {id(p) for p in latents}
-        rest = [p for p in self.model.parameters() if id(p) not in known]
-        decayed = [p for p in rest if p.ndim >= 2]
-        plain = [p for p in rest if p.ndim < 2]
-        groups = [
-            {"params": latents, "lr": 10 * lr if latent_lr is None else latent_lr, "weight_decay": 0.0},
-            {"params": plain, "lr": lr, "weight_decay": 0.0},
-            {"params": decayed, "lr": lr, "weight_decay": weight_decay},
-        ]
-        return [g for g in groups if g["params"]]
+        speed = 10 * lr if latent_lr is None else latent_lr
+        latents = {"params": [layer.latent for layer in self.layers], "lr": speed, "weight_decay": 0.0}
+        return optimiser_groups(self.model, [latents], lr=lr, weight_decay=weight_decay)
 
     @property
     def progress(self) -> float:
@@ -128,9 +122,11 @@ class Pruner:
     def counts(self) -> dict[str, int]:
         """Connections of each layer that pass at present."""
         if self._counts is None:  # asked for only when they are needed: the device must be waited for
-            cuts = {layer.name: layer.band.threshold for layer in self.layers if layer.band is not None}
-            self._counts = count_above(self._latents(), cuts)
+            self._counts = count_above(self._latents(), self._cuts())
         return self._counts
+
+    def _cuts(self) -> dict[str, Tensor]:
+        return {layer.name: layer.band.threshold for layer in self.layers if layer.band is not None}
 
     @property
     def rate(self) -> float:
@@ -220,7 +216,9 @@ class Pruner:
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
-        """Masks of exactly the connections that the final budget keeps, by latent magnitude (live ones only on request)."""
+        """Masks of exactly what the final budget keeps, by latent magnitude (live ones only on request), or of what passes."""
+        if self.recipe.count == "passing":
+            return all_above(self._latents(), self._cuts())
         latents, counts = self._latents(), self._shared(1.0)
         if not self.live:
             return choose_largest(latents, counts, self.target, self.padding)
@@ -233,7 +231,7 @@ class Pruner:
         if diverged := not_finite(self._latents()):
             raise DivergenceError(f"layer {diverged[0]}")
         keep = self.selection()
-        self._last_cuts = {l.name: float(l.band.threshold) for l in self.layers if l.band is not None}
+        self._last_cuts = {name: float(cut) for name, cut in self._cuts().items()}
         for layer in self.layers:
             layer.freeze(keep[layer.name])
         self._counts = count_true(keep)

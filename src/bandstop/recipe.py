@@ -28,6 +28,8 @@ class Recipe:
     """Relative densities by layer name, for allocation "given"."""
     threshold: Literal["empirical", "prior"] = "empirical"
     """a from the latent weights' own quantile (exact at every update) or from the prior's, a = F⁻¹(r) (the paper)."""
+    count: Literal["exact", "passing"] = "exact"
+    """What stays in the end: exactly the budget, or whatever passes the threshold (the paper), which the prior's fit makes near to it."""
     ramp: Schedule = field(default_factory=lambda: Ramp(0.0, 1.0, end=0.7))
     """Share of the final rate that applies at each moment of training."""
     temperature: Schedule = field(default_factory=lambda: Constant(1.0))
@@ -64,6 +66,10 @@ class Recipe:
             raise ConfigError(
                 "live connections need a mask that is fixed before the end (freeze < 1): what completes a path starts near zero"
             )
+        if self.live and self.count == "passing":
+            raise ConfigError(
+                'live connections are chosen to an exact count: set live=False with count="passing"'
+            )
         if not 0 < self.freeze <= 1:
             raise ConfigError(f"freeze must be in (0, 1], found {self.freeze}")
         if self.every < 1:
@@ -74,6 +80,8 @@ class Recipe:
     @staticmethod
     def paper(prior: Prior | None = None) -> Recipe:
         """The paper's method, literal but for its errata: logistic gate, pooled histogram, λ = 10, a = F⁻¹(r), K = 100.
+
+        It makes the count exact in the end, which the paper does not (``count="passing"``); how latents start the paper leaves open.
 
         >>> Recipe.paper().kl(0.5), Recipe.paper().histogram
         (10.0, 'pooled')
@@ -87,7 +95,6 @@ class Recipe:
             temperature=Geometric(1.0, 1e-3, begin=0.5),
             kl=Constant(10.0),
             histogram="pooled",
-            start="scale",
             gain="fixed",
             freeze=1.0,
         )

@@ -146,6 +146,8 @@ def test_what_cannot_be_is_refused() -> None:
         MultiRatePruner(small_net(), (0.9, 0.5), steps=1)
     with pytest.raises(ConfigError, match="empirical"):
         MultiRatePruner(small_net(), (0.5, 0.9), steps=1, recipe=Recipe.paper())
+    with pytest.raises(ConfigError, match="exact counts"):
+        MultiRatePruner(small_net(), (0.5, 0.9), steps=1, recipe=Recipe(count="passing"))
     with pytest.raises(ConfigError, match="at least one batch"):
         pruner.extract(0.9, [])
 

@@ -1,6 +1,7 @@
 """The engine on small networks: exact budgets, whatever the recipe."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from small_nets import kept, mlp, train
 from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
-from bandstop.errors import BudgetError
+from bandstop.errors import BudgetError, ConfigError
 from bandstop.gate import Garrote, Hard, Logistic, Soft
 from bandstop.priors import Gaussian, Laplace, Prior, Uniform
 from bandstop.schedules import Constant
@@ -143,9 +144,27 @@ def test_the_paper_s_threshold_is_the_prior_s_quantile() -> None:
 
 def test_a_prior_s_threshold_only_aims_at_the_budget_and_the_pruner_says_what_passes() -> None:
     model = mlp()
-    pruner = Pruner(model, 0.9, steps=100, recipe=Recipe.paper())
+    pruner = Pruner(model, 0.9, steps=100, recipe=replace(Recipe.paper(), start="scale"))
     passing = sum(int((layer.latent.abs() > layer.band.threshold).sum()) for layer in pruner.layers)  # type: ignore[union-attr]
     assert pruner.kept == passing != 75
+
+
+def test_on_request_whatever_passes_stays() -> None:
+    counts = {}
+    for count in ("exact", "passing"):
+        torch.manual_seed(0)
+        model = mlp()
+        pruner = Pruner(model, 0.9, steps=5, recipe=replace(Recipe.paper(), start="scale", count=count))
+        for _ in range(5):
+            pruner.step()
+        passing = pruner.kept
+        plain = pruner.finalize()
+        counts[count] = sum(int(p.count_nonzero()) for p in plain.parameters() if p.ndim == 2)
+        assert pruner.kept == counts[count]
+    assert counts == {"exact": 75, "passing": passing} and passing != 75
+    with pytest.raises(ConfigError, match="exact count"):
+        Recipe(live=True, count="passing")
+    assert not Pruner(mlp(), 0.9, steps=5, recipe=Recipe(count="passing"), example=torch.zeros(1, 12)).live
 
 
 def test_live_connections_within_a_budget_of_macs() -> None:

@@ -16,6 +16,7 @@ from bandstop.distributed.shards import Shards, local
 from bandstop.magnitude import cut_value, select
 
 __all__ = [
+    "all_above",
     "count_above",
     "count_true",
     "cut_values",
@@ -51,6 +52,16 @@ def count_above(latents: Mapping[str, Tensor], cuts: Mapping[str, Tensor]) -> di
     {'a': 2}
     """
     return _sums(latents, [(local(latent).abs() > cuts[name]).sum() for name, latent in latents.items()])
+
+
+def all_above(latents: Mapping[str, Tensor], cuts: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Masks, sharded like the latents, of the magnitudes that exceed their layer's threshold.
+
+    >>> all_above({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": torch.tensor(1.5)})
+    {'a': tensor([ True, False,  True])}
+    """
+    shards, masks = Shards.of(latents), {n: local(latent).abs() > cuts[n] for n, latent in latents.items()}
+    return masks if shards is None else {name: shards.like(name, mask) for name, mask in masks.items()}
 
 
 def count_true(masks: Mapping[str, Tensor]) -> dict[str, int]:

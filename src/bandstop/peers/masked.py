@@ -15,6 +15,7 @@ from bandstop.allocation import allocate
 from bandstop.budget import Budget
 from bandstop.errors import ConfigError, ModelError
 from bandstop.magnitude import select
+from bandstop.optimiser_groups import optimiser_groups
 from bandstop.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
 from bandstop.peers.settings import Settings
 from bandstop.target import Target
@@ -183,15 +184,11 @@ class MaskedMethod(Generic[S]):
         """
         weights = [layer.latent for layer in self.layers]
         added = {id(p): p for layer in self.layers for p in self.mask(layer).parameters()}
-        known = {id(p) for p in weights} | set(added)
-        rest = [p for p in self.net.parameters() if id(p) not in known]
-        groups = [
+        own = [
             {"params": weights, "lr": lr, "weight_decay": self.weight_decay(weight_decay)},
             {"params": list(added.values()), "lr": self.added_lr(lr), "weight_decay": 0.0},
-            {"params": [p for p in rest if p.ndim < 2], "lr": lr, "weight_decay": 0.0},
-            {"params": [p for p in rest if p.ndim >= 2], "lr": lr, "weight_decay": weight_decay},
         ]
-        return [group for group in groups if group["params"]]
+        return optimiser_groups(self.net, own, lr=lr, weight_decay=weight_decay)
 
     def weight_decay(self, asked: float) -> float:
         """Decay of the weights."""

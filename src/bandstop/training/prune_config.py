@@ -32,6 +32,8 @@ class PruneConfig:
     """How layers share the budget."""
     threshold: Literal["empirical", "prior"] = "empirical"
     """Threshold from the latents' own quantile (exact) or from the prior's (the paper)."""
+    count: Literal["exact", "passing"] = "exact"
+    """What stays: exactly the budget, or whatever passes the threshold (the paper), near to the budget where the prior is met."""
     ramp: float = 0.7
     """Share of training over which the rate rises cubically; 0 applies the full rate from the start."""
     freeze: float = 0.8
@@ -89,6 +91,7 @@ class PruneConfig:
             gate=self.make_gate(),
             allocation=self.allocation,
             threshold=self.threshold,
+            count=self.count,
             ramp=Ramp(0.0, 1.0, end=self.ramp) if self.ramp else Constant(1.0),
             temperature=temperature,
             kl=Window(self.kl, end=self.freeze, power=self.kl_decay),
