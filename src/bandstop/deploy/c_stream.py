@@ -6,8 +6,9 @@ from string import Template
 
 import numpy as np
 
-from bandstop.deploy.c_text import Tables, c_float
-from bandstop.skeleton.normalise import STEP, Normaliser
+from bandstop.deploy.c_motion import motion_code
+from bandstop.deploy.c_text import Tables
+from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["SIGNAL_LIMIT", "front_end", "most_frames"]
 
@@ -114,27 +115,6 @@ ${SIZE}
                 row[v] = s > ${LIMIT} ? ${LIMIT} : s < -${LIMIT} ? -${LIMIT} : s;
             }
         }
-}
-""")
-
-MOTION = Template("""
-static float log_of(uint32_t n) /* natural logarithm: halved to between 2/3 and 4/3, then a series */
-{
-    float x = (float)n, whole = 0.0f, z, q;
-    for (; x > 1.3333333f; x *= 0.5f) whole += 0.69314718f;
-    z = (x - 1.0f) / (x + 1.0f);
-    q = z * z;
-    return whole + 2.0f * z * (1.0f + q * (0.33333333f + q * (0.2f + q * 0.14285714f)));
-}
-
-/* After the places of all chunks: the steps from each to the next, and for every joint how long the sequence lasted. */
-static void add_motion(float *signal, uint32_t frames)
-{
-    const float lasting = (log_of(frames) - ${MEAN}) * ${PER_DEVIATION};
-    float *steps = signal + ${M} * ${ROW};
-    uint32_t i;
-    for (i = 0; i < (${M} - 1) * ${ROW}; ++i) steps[i] = (signal[i + ${ROW}] - signal[i]) * ${STEP};
-    for (i = 0; i < ${V}; ++i) steps[(${M} - 1) * ${ROW} + i] = lasting;
 }
 """)
 
@@ -245,15 +225,9 @@ def front_end(name: str, normaliser: Normaliser, joints: int, pitch: int, call: 
         "OPEN_MOST": f"({name.upper()}_OPEN_ENDED ? {name.upper()}_MOST_FRAMES : 0u)",
         "CALL": call,
     }
-    parts = [ACCUMULATE, NORMALISE, INTERFACE]
-    values["AFTER"] = ""
+    motion, values["AFTER"] = "", ""
     if normaliser.duration is not None:
-        mean, deviation = normaliser.duration
-        values |= {
-            "MEAN": c_float(mean),
-            "PER_DEVIATION": c_float(1 / deviation),
-            "STEP": c_float(STEP),
-            "AFTER": "\n        add_motion(r->signal, r->frames);",
-        }
-        parts.insert(2, MOTION)
-    return "".join(part.substitute(values) for part in parts)
+        motion = motion_code(normaliser.duration, values)
+        values["AFTER"] = "\n        add_motion(r->signal, r->frames);"
+    ahead = "".join(part.substitute(values) for part in (ACCUMULATE, NORMALISE))
+    return ahead + motion + INTERFACE.substitute(values)
