@@ -1,6 +1,7 @@
 """The engine beside optimisers, copies, checkpoints and unusual layers; what it refuses."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -209,7 +210,8 @@ def test_resume_in_mid_schedule(stop: int) -> None:
 def test_kl_pulls_the_latents_to_the_prior() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(60, 60))
-    pruner = Pruner(model, 0.5, steps=400, recipe=Recipe.paper(Laplace(1.0)))
+    far = replace(Recipe.paper(Laplace(1.0)), start="scale")
+    pruner = Pruner(model, 0.5, steps=400, recipe=far)
     optimiser = torch.optim.Adam(pruner.parameter_groups(lr=2e-2))
     first = pruner.kl() or 0.0
     for _ in range(150):
