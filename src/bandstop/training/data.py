@@ -15,8 +15,9 @@ from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.normalise import Normaliser, body_size, centred
 from bandstop.skeleton.split import train_and_test
+from bandstop.training.config import RunConfig
 
-__all__ = ["TrainingData", "prepare"]
+__all__ = ["TrainingData", "data_of_run", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class TrainingData:
         """Number of classes."""
         return len(self.source.class_names)
 
+    @property
+    def shape(self) -> dict[str, int]:
+        """What a network must know of the data to be built."""
+        _, joints, values = self.judge_signals.shape
+        return {"joints": joints, "signal": values, "classes": self.classes}
+
     def fingerprint(self) -> str:
         """Changes when the data does: a resumed run must see the same."""
         digest = hashlib.sha256()
@@ -48,13 +55,11 @@ class TrainingData:
     def epoch(self, augmentation: Augmentation, generator: Generator) -> tuple[Tensor, Tensor]:
         """All training sequences once, in random order, each changed anew: signals ``[N, V, S]`` and labels."""
         order = torch.randperm(len(self.table), generator=generator)
-        root = self.normaliser.root
-        boundaries = augmentation.boundaries(self.table.lengths[order], self.normaliser.chunks, generator)
+        root, lengths = self.normaliser.root, self.table.lengths[order]
+        boundaries = augmentation.boundaries(lengths, self.normaliser.chunks, generator)
         chunks = self.table.chunks(order, boundaries)
         chunks[:, :, root] -= chunks[:, :, root].mean(dim=1, keepdim=True)
-        frames = (
-            augmentation.frames(self.table.lengths[order], generator) if self.normaliser.duration else None
-        )
+        frames = None if self.normaliser.duration is None else augmentation.frames(lengths, generator)
         return self.normaliser.signals(augmentation(chunks, generator), frames), self.labels[order]
 
     def calibration(self, augmentation: Augmentation, epochs: int = 8) -> Iterator[Tensor]:
@@ -92,3 +97,9 @@ def prepare(
         pose=plain.mean(dim=(0, 1)),
         source=sequences,
     )
+
+
+def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
+    """`prepare` as a run's config says."""
+    motion, held = config.signal == "motion", config.validation
+    return prepare(sequences, chunks=config.chunks, motion=motion, validation=held, seed=config.seed)

@@ -18,7 +18,7 @@ from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
 from bandstop.training.config import RunConfig
-from bandstop.training.data import TrainingData, prepare
+from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.finish import write_result
 from bandstop.training.folder import CONFIG, LOG, open_folder, read_metrics, stored_config
 from bandstop.training.loop import Trainer
@@ -66,13 +66,7 @@ def extract_run(
     open_folder(config, out, resume=False)
     seconds = float(read_metrics(run)["seconds"])
     source = sequences if sequences is not None else load(data or parent.data)
-    prepared = prepare(
-        source,
-        chunks=parent.chunks,
-        motion=parent.signal == "motion",
-        validation=parent.validation,
-        seed=parent.seed,
-    )
+    prepared = data_of_run(parent, source)
     pruner = _pruner(run, parent, prepared)
     net = pruner.extract(budget, prepared.calibration(parent.augment))
     layers = pruner.described(budget)
@@ -92,9 +86,7 @@ def _pruner(run: Path, config: RunConfig, data: TrainingData) -> MultiRatePruner
             hint="say where the data of training is now, with --data",
         )
     torch.set_num_threads(config.threads)
-    _, joints, values = data.judge_signals.shape
-    shape = {"joints": joints, "signal": values, "classes": data.classes}
-    net = build_net(config.net, **shape, edges=data.source.edges.tolist())
+    net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())
     pruner = make_method(config, net, 1, data.judge_signals[:1])
     assert isinstance(pruner, MultiRatePruner)
     try:

@@ -22,7 +22,7 @@ from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
-from bandstop.training.data import TrainingData, prepare
+from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.extract import save_latents
 from bandstop.training.finish import write_result
 from bandstop.training.folder import (
@@ -64,17 +64,10 @@ def train_run(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     source = sequences if sequences is not None else load(config.data)
-    data = prepare(
-        source,
-        chunks=config.chunks,
-        motion=config.signal == "motion",
-        validation=config.validation,
-        seed=config.seed,
-    )
-    shape = {"joints": source.joints.shape[1], "signal": data.normaliser.values, "classes": data.classes}
+    data = data_of_run(config, source)
     if not (out / CONFIG).is_file():  # a resumed run's config holds the net as it was built
-        config = replace(config, net=net_for(config, **shape))
-    net = build_net(config.net, **shape, edges=source.edges.tolist())
+        config = replace(config, net=net_for(config, **data.shape))
+    net = build_net(config.net, **data.shape, edges=source.edges.tolist())
     teachers = [_teacher(path, data) for path in config.distill.teachers]
     trainer = Trainer(config, net, data, teachers)
     write_text(out / CONFIG, config.to_json())
