@@ -26,13 +26,13 @@ from deploy_race import ONE, one_core, race, save_network, versions
 from deploy_table import write_all
 
 from bandstop.cli.deploy_run import model_of_run, samples_of_run
-from bandstop.deploy.bare_metal import CORTEX_M4, chip_footprint
-from bandstop.deploy.bytes_file import to_bytes
-from bandstop.deploy.c_fixed import fixed_files
-from bandstop.deploy.c_source import c_files
-from bandstop.deploy.instructions import count_instructions
-from bandstop.deploy.native import Native
-from bandstop.deploy.timing import TimedC
+from bandstop.deploy.c.files import c_files
+from bandstop.deploy.c.fixed import fixed_files
+from bandstop.deploy.packed.file import to_bytes
+from bandstop.deploy.run.bare_metal import CORTEX_M4, chip_footprint
+from bandstop.deploy.run.instructions import count_instructions
+from bandstop.deploy.run.native import Native
+from bandstop.deploy.run.timing import TimedC
 from bandstop.deploy.verify import reference_scores, signals_of
 
 HERE = Path(__file__).parent

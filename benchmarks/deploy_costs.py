@@ -1,7 +1,7 @@
 """The cost model beside the clock: `python benchmarks/deploy_costs.py RUN…` times every step of every network's program.
 
 A step's time is the difference between the program up to it and the program before it, best of many rounds. The constants
-of ``bandstop.deploy.cost.Machine`` were set by hand so that the two columns agree; do so again for another kind of machine.
+of ``bandstop.deploy.plan.cost.Machine`` were set by hand so that the two columns agree; do so again for another kind of machine.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 import torch
 
 from bandstop.cli.deploy_run import model_of_run, samples_of_run
-from bandstop.deploy.c_source import assemble
-from bandstop.deploy.c_speed import emit_speed
-from bandstop.deploy.schedule import lower_for_speed
-from bandstop.deploy.timing import TimedC
+from bandstop.deploy.c.files import assemble
+from bandstop.deploy.c.speed import emit_speed
+from bandstop.deploy.plan.choose import lower_for_speed
+from bandstop.deploy.run.timing import TimedC
 from bandstop.deploy.verify import signals_of
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bandstop.deploy.folded import folded_net
-from bandstop.deploy.folding import array, norm_affine
-from bandstop.deploy.onnx_file import to_onnx
-from bandstop.deploy.timing import TimedC
-from bandstop.deploy.toolchain import FAST, native_compiler
+from bandstop.deploy.lower.folded import folded_net
+from bandstop.deploy.lower.folding import array, norm_affine
+from bandstop.deploy.onnx.file import to_onnx
+from bandstop.deploy.run.timing import TimedC
+from bandstop.deploy.run.toolchain import FAST, native_compiler
 
 SCRIPTS = Path(__file__).parent / "deploy_rivals"
 RIVALS = {

@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from bandstop.files import write_text
-from bandstop.histogram import Bins, add_kl_gradient_, kl_divergence, kl_to_prior
-from bandstop.priors import Laplace
+from bandstop.method.histogram.kl import Bins, add_kl_gradient_, kl_divergence, kl_to_prior
+from bandstop.method.priors import Laplace
 
 PRIOR = Laplace(1.0)
 BINS = Bins.covering(PRIOR)

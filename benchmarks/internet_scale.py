@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bandstop.distributed.radix import rounds
+from bandstop.engine.shards.radix import rounds
 from bandstop.files import write_text
 
 ROOT = Path(__file__).parents[1]

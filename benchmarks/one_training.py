@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 
-from bandstop.budget import Budget
 from bandstop.files import write_text
+from bandstop.method.budget import Budget
 from bandstop.training.config import RunConfig
 from bandstop.training.extract import extract_run
 from bandstop.training.presets import many_rates

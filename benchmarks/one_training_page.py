@@ -28,7 +28,7 @@ largest latents, and a higher rate keeps fewer in every layer, so the masks are 
 the range (a rate, weights, bytes or MACs) out of the run without training: exactly so many connections, all of them live, in a run
 folder that `evaluate`, `predict`, `export` and `report` read.
 
-    from bandstop.multirate import MultiRatePruner
+    from bandstop.engine.multirate.pruner import MultiRatePruner
 
     pruner = MultiRatePruner(model, (0.8, 0.99), steps=epochs * len(loader))
     for inputs, labels in loader:

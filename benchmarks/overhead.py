@@ -23,9 +23,9 @@ from torch import nn
 
 from bandstop import Pruner, Recipe
 from bandstop.files import write_text
+from bandstop.method.schedules import Constant
 from bandstop.nets import NetConfig, build_net
-from bandstop.nets.frozen import frozen
-from bandstop.schedules import Constant
+from bandstop.nets.inference import frozen
 from bandstop.training.loop import distillation, soft_target
 from bandstop.training.memory import keep_freed_memory
 

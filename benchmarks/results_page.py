@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bandstop.files import write_text
-from bandstop.study.curve import write_curve
-from bandstop.study.groups import Group, gather
-from bandstop.study.overview import overview_tables
-from bandstop.study.paper import paper_tables
-from bandstop.study.render import TextTable, render
 from bandstop.study.results import read_results
-from bandstop.study.tables import paired_tables, per_cent, summary_tables, with_spread
+from bandstop.study.tables.curve import write_curve
+from bandstop.study.tables.groups import Group, gather
+from bandstop.study.tables.overview import overview_tables
+from bandstop.study.tables.paper import paper_tables
+from bandstop.study.tables.render import TextTable, render
+from bandstop.study.tables.tables import paired_tables, per_cent, summary_tables, with_spread
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE, README = ROOT / "benchmarks" / "results", ROOT / "docs" / "results.md", ROOT / "README.md"

@@ -22,12 +22,12 @@ import torch
 from histogram import extra_memory
 from torch import Tensor
 
-from bandstop import magnitude
+from bandstop.engine.select import topk as magnitude
+from bandstop.engine.select.topk import cut_value
 from bandstop.files import write_text
-from bandstop.gate import Soft
-from bandstop.histogram import Bins, add_kl_gradient_
-from bandstop.magnitude import cut_value
-from bandstop.priors import Laplace
+from bandstop.method.gate import Soft
+from bandstop.method.histogram.kl import Bins, add_kl_gradient_
+from bandstop.method.priors import Laplace
 from bandstop.training.memory import keep_freed_memory
 
 PRIOR = Laplace(1.0)

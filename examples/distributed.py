@@ -29,7 +29,7 @@ from bandstop.distributed import (
     save_checkpoint,
     save_plain,
 )
-from bandstop.schedules import Window
+from bandstop.method.schedules import Window
 
 TOKENS, LENGTH = 8, 12
 

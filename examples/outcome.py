@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from bandstop.engine.trace import effective_weights, kept
 from bandstop.files import write_text
-from bandstop.topology import effective_weights, kept
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "examples"
 Train = Callable[[float, int, bool, bool], tuple[nn.Module, float]]

@@ -11,12 +11,12 @@ import torch
 import yaml
 from torch import Tensor, nn
 
-from bandstop.allocation import allocate, lamp_scores, pooled
-from bandstop.magnitude import select
-from bandstop.peers import make
-from bandstop.peers.ac_dc import AcDcSettings
-from bandstop.peers.synflow import SynFlow, SynFlowSettings
-from bandstop.schedules import Ramp
+from bandstop.engine.select.allocation import allocate, lamp_scores, pooled
+from bandstop.engine.select.topk import select
+from bandstop.method.schedules import Ramp
+from bandstop.rivals import make
+from bandstop.rivals.ac_dc import AcDcSettings
+from bandstop.rivals.synflow import SynFlow, SynFlowSettings
 
 from . import gates, sources
 from .common import RATES, Row, float64, gap, row, trained

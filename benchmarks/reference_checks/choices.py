@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from bandstop import peers
+from bandstop import rivals
 
 from .digits import RATE, SEEDS, accuracy, held_out
 
@@ -64,7 +64,7 @@ def choices() -> list[dict[str, Any]]:
 
 def alone() -> dict[str, list[float]]:
     """Accuracy of every rival on the images to judge."""
-    names = [name for name in peers.NAMES if name != "small-dense"]
+    names = [name for name in rivals.NAMES if name != "small-dense"]
     return {name: [round(accuracy(name, seed, rate=RATE), 2) for seed in SEEDS] for name in names}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.peers import published
+from bandstop.rivals import published
 
 from .digits import DECAY, LR, STEPS, Batches, Ours, adamw, descend, digits, fresh
 

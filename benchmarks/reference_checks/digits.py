@@ -11,7 +11,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from bandstop import Budget, peers
+from bandstop import Budget, rivals
 from bandstop.training.lr import cosine
 
 STEPS, BATCH, RATE, SEEDS = 300, 128, 0.95, (0, 1, 2)
@@ -125,7 +125,7 @@ class Ours:
         self.data = data or digits()
         self.net = fresh(seed)
         self.steps = steps
-        self.method = peers.make(
+        self.method = rivals.make(
             name, self.net, rate, steps=steps, example=self.data[0][:1], settings=settings
         )
         self.batches = Batches(self.net, seed, self.data)

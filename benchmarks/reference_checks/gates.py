@@ -8,13 +8,13 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
-from bandstop.magnitude import select
-from bandstop.peers import make
-from bandstop.peers.adaptive_sparsity import GaussianCut
-from bandstop.peers.powerprop import root as power_root
-from bandstop.peers.prob_mask import Sampled, project
-from bandstop.peers.soft_threshold import Thresholded
-from bandstop.peers.straight_through import Reaching
+from bandstop.engine.select.topk import select
+from bandstop.rivals import make
+from bandstop.rivals.adaptive_sparsity import GaussianCut
+from bandstop.rivals.powerprop import root as power_root
+from bandstop.rivals.prob_mask import Sampled, project
+from bandstop.rivals.soft_threshold import Thresholded
+from bandstop.rivals.straight_through import Reaching
 
 from .common import Row, gap, row, trained
 from .digits import digits, fresh

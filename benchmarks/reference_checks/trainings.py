@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from bandstop.budget import Budget
-from bandstop.peers import published
+from bandstop.method.budget import Budget
+from bandstop.rivals import published
 
 from . import sources
 from .agreement import masks_before_training

@@ -1,10 +1,10 @@
 """bandstop: train a neural network to an exact budget of connections in a single run."""
 
-from bandstop.budget import Budget
+from bandstop.engine.pruner import Pruner
+from bandstop.engine.recipe import Recipe
+from bandstop.engine.trace import trace
 from bandstop.errors import BandstopError
-from bandstop.pruner import Pruner
-from bandstop.recipe import Recipe
-from bandstop.topology import trace
+from bandstop.method.budget import Budget
 
 __all__ = ["BandstopError", "Budget", "Pruner", "Recipe", "__version__", "trace"]
 

@@ -11,10 +11,10 @@ import torch
 from nets_for_tests import make_model, make_net, sequence, sequences
 from torch import nn
 
-from bandstop.deploy.c_source import c_files
+from bandstop.deploy.c.files import c_files
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.native import Native
-from bandstop.deploy.toolchain import STRICT
+from bandstop.deploy.run.native import Native
+from bandstop.deploy.run.toolchain import STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
 
@@ -44,9 +44,9 @@ def test_every_way_of_writing_is_used_and_right():
     """Layouts forced one by one on the same network, so that none is right only where it is chosen."""
     from dataclasses import replace
 
-    from bandstop.deploy.cost import rows_possible, turned_possible
     from bandstop.deploy.lower import lower
-    from bandstop.deploy.schedule import schedule as plan
+    from bandstop.deploy.plan.choose import schedule as plan
+    from bandstop.deploy.plan.cost import rows_possible, turned_possible
 
     model = make_model(0.93)
     program = lower(model.net, model.example, pitch=24)
@@ -94,8 +94,10 @@ def test_results_that_lie_in_another_order(monkeypatch, cheap, kinds, compiler):
     """What is woven or left turned is read where it lies; costs are bent so that these ways are chosen."""
     from dataclasses import replace
 
-    from bandstop.deploy import cost, schedule, weave
     from bandstop.deploy.lower import lower
+    from bandstop.deploy.plan import choose as schedule
+    from bandstop.deploy.plan import cost
+    from bandstop.deploy.plan import interleave as weave
 
     bent = replace(cost.MACHINE, **cheap)
     monkeypatch.setattr(schedule, "MACHINE", bent)
@@ -113,8 +115,8 @@ def test_results_that_lie_in_another_order(monkeypatch, cheap, kinds, compiler):
 
 def forced_scores(model, plan, inputs, compiler="gcc"):
     """Scores of the C of one given schedule, compiled with every warning an error."""
-    from bandstop.deploy.c_source import assemble
-    from bandstop.deploy.c_speed import emit_speed
+    from bandstop.deploy.c.files import assemble
+    from bandstop.deploy.c.speed import emit_speed
 
     definitions, body, work = emit_speed(plan)
     texts = {"definitions": definitions, "body": body, "work": work, "plan": "", "open_ended": False}

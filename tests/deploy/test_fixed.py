@@ -7,10 +7,10 @@ import pytest
 import torch
 from nets_for_tests import make_model, sequences
 
-from bandstop.deploy.c_fixed import fixed_files
+from bandstop.deploy.c.fixed import fixed_files
+from bandstop.deploy.ir.quantise import TOP, quantise
 from bandstop.deploy.lower import lower
-from bandstop.deploy.native import Native
-from bandstop.deploy.quantise import TOP, quantise
+from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
 

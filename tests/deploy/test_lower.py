@@ -8,9 +8,9 @@ import torch
 from nets_for_tests import make_net, settle_norms
 from torch import nn
 
-from bandstop.deploy.head_orders import likely_orders
+from bandstop.deploy.ir.simplify import constants, liveness
 from bandstop.deploy.lower import lower
-from bandstop.deploy.simplify import constants, liveness
+from bandstop.deploy.lower.head_orders import likely_orders
 from bandstop.errors import ExportError
 
 CONFIGS = [

@@ -9,12 +9,12 @@ import pytest
 import torch
 from nets_for_tests import CHUNKS, JOINTS, hand_edges, make_model, normaliser, prune, sequences, settle_norms
 
-from bandstop.deploy.bytes_file import from_bytes, to_bytes
-from bandstop.deploy.c_fixed import fixed_files
-from bandstop.deploy.c_source import c_files
+from bandstop.deploy.c.files import c_files
+from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.native import Native
-from bandstop.deploy.onnx_file import onnx_runner, to_onnx
+from bandstop.deploy.onnx.file import onnx_runner, to_onnx
+from bandstop.deploy.packed.file import from_bytes, to_bytes
+from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
 from bandstop.nets import NetConfig, build_net

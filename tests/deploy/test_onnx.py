@@ -12,7 +12,7 @@ from nets_for_tests import make_model
 from torch import nn
 
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.onnx_file import _reference_runner, onnx_runner, to_onnx
+from bandstop.deploy.onnx.file import _reference_runner, onnx_runner, to_onnx
 from bandstop.deploy.verify import reference_scores
 from bandstop.errors import ExportError
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from nets_for_tests import make_net
 
-from bandstop.deploy.bare_metal import CORTEX_M0PLUS, CORTEX_M4, chip_footprint, chip_image
-from bandstop.deploy.c_fixed import fixed_files
-from bandstop.deploy.c_source import c_files
+from bandstop.deploy.c.files import c_files
+from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.native import Native
-from bandstop.deploy.toolchain import STRICT, compile_c, zig_compiler
+from bandstop.deploy.run.bare_metal import CORTEX_M0PLUS, CORTEX_M4, chip_footprint, chip_image
+from bandstop.deploy.run.native import Native
+from bandstop.deploy.run.toolchain import STRICT, compile_c, zig_compiler
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import make_hands

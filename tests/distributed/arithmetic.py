@@ -8,10 +8,10 @@ from ranks import on_ranks
 from torch.distributed import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
-from bandstop.allocation import allocate
 from bandstop.distributed.agreement import fingerprint
-from bandstop.distributed.choosing import count_above, cut_values, select_all
-from bandstop.sharing import pooled_cuts
+from bandstop.engine.select.allocation import allocate
+from bandstop.engine.select.topk_sharded import count_above, cut_values, select_all
+from bandstop.engine.thresholds import pooled_cuts
 
 SHAPES = {"wide": (7, 31), "few rows": (3, 50), "one row": (1, 20), "cube": (5, 4, 3), "large": (64, 129)}
 

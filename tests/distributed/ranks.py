@@ -36,8 +36,8 @@ def _warm() -> None:
     import torch.distributed.checkpoint
     import torch.distributed.fsdp
 
-    from bandstop.histogram import add_kl_gradient_
-    from bandstop.priors import Laplace
+    from bandstop.method.histogram.kl import add_kl_gradient_
+    from bandstop.method.priors import Laplace
 
     torch.set_num_threads(1)
     add_kl_gradient_([torch.nn.Parameter(torch.ones(3))], Laplace(1.0))

@@ -12,7 +12,7 @@ from torch.distributed.fsdp import fully_shard
 
 from bandstop import BandstopError, Pruner, Recipe
 from bandstop.distributed import require_agreement, save_checkpoint
-from bandstop.schedules import Constant
+from bandstop.method.schedules import Constant
 
 
 def words(attempt: Callable[[], object]) -> str:

@@ -17,7 +17,7 @@ from bandstop.distributed import (
     save_checkpoint,
     save_plain,
 )
-from bandstop.schedules import Constant
+from bandstop.method.schedules import Constant
 
 RECIPE = Recipe(kl=Constant(0.1))
 

@@ -11,8 +11,8 @@ from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from bandstop import Recipe
 from bandstop.distributed import full_state_dict
-from bandstop.magnitude import cut_value
-from bandstop.schedules import Constant
+from bandstop.engine.select.topk import cut_value
+from bandstop.method.schedules import Constant
 
 RECIPES = {
     "default": Recipe(kl=Constant(0.1)),

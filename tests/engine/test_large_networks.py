@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from bandstop import gate_in_cache, magnitude
-from bandstop.allocation import PooledOrder, lamp_scores
-from bandstop.gate import Soft
-from bandstop.gate_in_cache import shrunk_in_cache
-from bandstop.lamp_order import LampOrder
-from bandstop.magnitude import cut_value, prior_magnitudes
-from bandstop.priors import prior
+from bandstop.engine.select import topk as magnitude
+from bandstop.engine.select.allocation import PooledOrder, lamp_scores
+from bandstop.engine.select.lamp_order import LampOrder
+from bandstop.engine.select.topk import cut_value, prior_magnitudes
+from bandstop.method import gate_in_cache
+from bandstop.method.gate import Soft
+from bandstop.method.gate_in_cache import shrunk_in_cache
+from bandstop.method.priors import prior
 
 SIZES = [1536, 3528, 4096, 1000, 1000, 37, 3, 24192]
 

@@ -10,9 +10,9 @@ from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
 from bandstop.errors import BudgetError, ConfigError
-from bandstop.gate import Garrote, Hard, Logistic, Soft
-from bandstop.priors import Gaussian, Laplace, Prior, Uniform
-from bandstop.schedules import Constant
+from bandstop.method.gate import Garrote, Hard, Logistic, Soft
+from bandstop.method.priors import Gaussian, Laplace, Prior, Uniform
+from bandstop.method.schedules import Constant
 
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "default": Recipe.default,
@@ -97,7 +97,7 @@ def test_live_connections_only() -> None:
     recipe = Recipe(live=True)
     pruner = Pruner(model, 0.95, steps=20, recipe=recipe, example=torch.zeros(1, 12))
     train(model, pruner, 20)
-    from bandstop.topology import trace
+    from bandstop.engine.trace import trace
 
     traced = trace(pruner.finalize(), torch.zeros(1, 12))
     assert traced.kept == traced.live == round(0.05 * 752)
@@ -105,7 +105,7 @@ def test_live_connections_only() -> None:
 
 @pytest.mark.parametrize("macs", [40, 123, 500])
 def test_a_budget_in_macs(macs: int) -> None:
-    from bandstop.topology import trace
+    from bandstop.engine.trace import trace
 
     torch.manual_seed(0)
     model = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 6, 4))
@@ -168,7 +168,7 @@ def test_on_request_whatever_passes_stays() -> None:
 
 
 def test_live_connections_within_a_budget_of_macs() -> None:
-    from bandstop.topology import trace
+    from bandstop.engine.trace import trace
 
     torch.manual_seed(0)
     model = nn.Sequential(

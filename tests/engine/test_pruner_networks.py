@@ -10,8 +10,8 @@ from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
 from bandstop.errors import BandstopError, BudgetError, ConfigError, ModelError
-from bandstop.priors import Laplace
-from bandstop.schedules import Constant
+from bandstop.method.priors import Laplace
+from bandstop.method.schedules import Constant
 
 
 def test_no_layer_is_emptied_unless_allowed() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bandstop.topology import effective_weights, kept
+from bandstop.engine.trace import effective_weights, kept
 
 FOLDER = Path(__file__).parents[2] / "examples"
 NEEDS = {

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from bandstop import Pruner
-from bandstop.topology import kept
+from bandstop.engine.trace import kept
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)

@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from bandstop import Pruner, Recipe
-from bandstop.schedules import Constant
-from bandstop.topology import kept
+from bandstop.engine.trace import kept
+from bandstop.method.schedules import Constant
 
 accelerate = pytest.importorskip("accelerate")
 from bandstop.integrations.accelerate import step, watch  # noqa: E402

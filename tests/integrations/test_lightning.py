@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from bandstop import Pruner, Recipe
-from bandstop.schedules import Constant
-from bandstop.topology import kept
+from bandstop.engine.trace import kept
+from bandstop.method.schedules import Constant
 
 lightning = pytest.importorskip("lightning.pytorch")
 from bandstop.integrations.lightning import PruningCallback, parameter_groups  # noqa: E402

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from bandstop import BandstopError, Pruner, Recipe
-from bandstop.schedules import Constant
-from bandstop.topology import kept
+from bandstop.engine.trace import kept
+from bandstop.method.schedules import Constant
 
 transformers = pytest.importorskip("transformers")
 from bandstop.integrations.transformers import PruningCallback  # noqa: E402

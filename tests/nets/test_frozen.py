@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.nets import NetConfig, build_net
-from bandstop.nets.frozen import frozen
+from bandstop.nets.inference import frozen
 
 
 def settled(config: NetConfig, classes: int) -> nn.Module:

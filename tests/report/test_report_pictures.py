@@ -12,7 +12,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.patches import Circle
 
 from bandstop.errors import ConfigError, DataError
-from bandstop.gate import Garrote, Logistic, Soft
+from bandstop.method.gate import Garrote, Logistic, Soft
 from bandstop.report.canvas import figure, house_style
 from bandstop.report.figure import write_figure
 from bandstop.report.plot_adjacency import draw_adjacency

@@ -4,9 +4,9 @@ import pytest
 from result_rows import DENSE, rows
 
 from bandstop.errors import ConfigError
-from bandstop.study.groups import gather
-from bandstop.study.overview import overview_tables
-from bandstop.study.render import Strong
+from bandstop.study.tables.groups import gather
+from bandstop.study.tables.overview import overview_tables
+from bandstop.study.tables.render import Strong
 
 
 def test_an_overview_has_a_column_a_rate_and_the_lead_of_the_first_method() -> None:

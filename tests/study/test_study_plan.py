@@ -247,7 +247,7 @@ def test_shipped_plans_are_what_they_say() -> None:
 
 
 def test_the_rivals_plan_names_every_rival() -> None:
-    from bandstop.peers import NAMES
+    from bandstop.rivals import NAMES
 
     assert {r.axes.method for r in expand(read_plan("rivals"))[0]} == {"dense", "pmp", *NAMES}
 

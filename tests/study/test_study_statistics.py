@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bandstop.study.statistics import holm, mean, paired
+from bandstop.study.tables.statistics import holm, mean, paired
 
 values = st.lists(st.floats(0, 100), min_size=2, max_size=12)
 

@@ -13,12 +13,12 @@ from scipy import stats
 
 from bandstop.cli.table import main
 from bandstop.errors import BandstopError, ConfigError, DataError
-from bandstop.study.curve import curves
-from bandstop.study.groups import gather
-from bandstop.study.paper import TABLE_2, paper_tables
-from bandstop.study.render import Strong, TextTable, latex_escape, render
 from bandstop.study.results import Row, read_results
-from bandstop.study.tables import paired_tables, summary_tables
+from bandstop.study.tables.curve import curves
+from bandstop.study.tables.groups import gather
+from bandstop.study.tables.paper import TABLE_2, paper_tables
+from bandstop.study.tables.render import Strong, TextTable, latex_escape, render
+from bandstop.study.tables.tables import paired_tables, summary_tables
 
 
 def write(path: Path, table: list[Row]) -> Path:

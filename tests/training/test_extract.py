@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from bandstop.budget import Budget
 from bandstop.cli import main
 from bandstop.errors import BudgetError, ConfigError, DataError
+from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
 from bandstop.skeleton.archive import SequenceSet, write_archive
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from bandstop.budget import Budget
 from bandstop.errors import ConfigError
+from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.augment import Augmentation

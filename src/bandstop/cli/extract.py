@@ -9,10 +9,10 @@ from typing import Literal
 
 import tyro
 
-from bandstop.budget import Budget
 from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
 from bandstop.errors import ConfigError
+from bandstop.method.budget import Budget
 from bandstop.training.extract import extract_run
 
 __all__ = ["Extract", "main"]

@@ -11,12 +11,12 @@ import tyro
 
 from bandstop.cli.parse import parse
 from bandstop.files import write_text
-from bandstop.study.groups import gather
-from bandstop.study.overview import overview_tables
-from bandstop.study.paper import paper_tables
-from bandstop.study.render import Format, render
 from bandstop.study.results import read_results
-from bandstop.study.tables import check_metric, paired_tables, summary_tables
+from bandstop.study.tables.groups import gather
+from bandstop.study.tables.overview import overview_tables
+from bandstop.study.tables.paper import paper_tables
+from bandstop.study.tables.render import Format, render
+from bandstop.study.tables.tables import check_metric, paired_tables, summary_tables
 
 __all__ = ["Table", "main"]
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     guessed = _SUFFIXES.get(asked.out.suffix, "md") if asked.out else "md"
     text = render(tables, asked.format or guessed)
     if asked.curve is not None:
-        from bandstop.study.curve import write_curve
+        from bandstop.study.tables.curve import write_curve
 
         write_curve(groups, metric, asked.curve)
     if asked.out is not None:

@@ -9,16 +9,16 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
-from bandstop.deploy.bare_metal import CORTEX_M4, chip_footprint
-from bandstop.deploy.bytes_file import to_bytes
-from bandstop.deploy.c_source import CFiles
+from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.export import ExportOptions, make_c
-from bandstop.deploy.instructions import count_instructions
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.onnx_file import onnx_runner, to_onnx
-from bandstop.deploy.timing import time_c
+from bandstop.deploy.onnx.file import onnx_runner, to_onnx
+from bandstop.deploy.packed.file import to_bytes
+from bandstop.deploy.run.bare_metal import CORTEX_M4, chip_footprint
+from bandstop.deploy.run.instructions import count_instructions
+from bandstop.deploy.run.timing import time_c
+from bandstop.deploy.run.wasm import WasmNetwork, to_wasm
 from bandstop.deploy.verify import Floats
-from bandstop.deploy.wasm import WasmNetwork, to_wasm
 from bandstop.errors import BandstopError
 
 __all__ = ["Row", "bench_model", "median_microseconds", "table"]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bandstop.deploy.c_source import CFiles
+from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.native import Native
+from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import Agreement, Floats, agreement, check, reference_scores, signals_of
 from bandstop.errors import ExportError
 

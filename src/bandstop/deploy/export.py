@@ -14,14 +14,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.deploy.bytes_file import Values, from_bytes, to_bytes
+from bandstop.deploy.c.files import Aim, CFiles, c_files
+from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.c_export import check_c, check_open_ended
-from bandstop.deploy.c_fixed import fixed_files
-from bandstop.deploy.c_source import Aim, CFiles, c_files
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.onnx_file import onnx_runner, to_onnx
+from bandstop.deploy.onnx.file import onnx_runner, to_onnx
+from bandstop.deploy.packed.file import Values, from_bytes, to_bytes
+from bandstop.deploy.run.wasm import WasmNetwork, javascript, to_wasm
 from bandstop.deploy.verify import Floats, agreement, check, reference_scores, signals_of
-from bandstop.deploy.wasm import WasmNetwork, javascript, to_wasm
 from bandstop.errors import ExportError
 
 __all__ = ["ExportOptions", "Number", "Target", "export_model"]

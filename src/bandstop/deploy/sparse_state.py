@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from bandstop.deploy.rice import best_parameter, rice_decode, rice_encode
+from bandstop.deploy.packed.rice import best_parameter, rice_decode, rice_encode
 from bandstop.errors import DataError, ExportError, MissingExtra
 from bandstop.files import atomic_write
 

@@ -5,8 +5,8 @@ The engine notices sharded weights by itself; here is what a training script cal
 
 from bandstop.distributed.agreement import fingerprint, masks, require_agreement
 from bandstop.distributed.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
-from bandstop.distributed.joining import join
-from bandstop.distributed.plain import full_state_dict, save_plain
+from bandstop.distributed.join import join
+from bandstop.distributed.save import full_state_dict, save_plain
 
 __all__ = [
     "fingerprint",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, distributed
 
-from bandstop.distributed.shards import Shards, reshard
+from bandstop.engine.shards.tensor import Shards, reshard
 from bandstop.errors import TrainingError
 
 if TYPE_CHECKING:
-    from bandstop.pruner import Pruner
+    from bandstop.engine.pruner import Pruner
 
 __all__ = ["fingerprint", "masks", "require_agreement"]
 

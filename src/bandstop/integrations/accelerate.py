@@ -12,8 +12,8 @@ step(accelerator, pruner)
 
 from __future__ import annotations
 
+from bandstop.engine.pruner import Pruner
 from bandstop.errors import MissingExtra
-from bandstop.pruner import Pruner
 
 try:
     from accelerate import Accelerator  # type: ignore[import-untyped,unused-ignore]

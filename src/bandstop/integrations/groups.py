@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from bandstop.pruner import Pruner
+from bandstop.engine.pruner import Pruner
 
 __all__ = ["attached", "check_groups", "parameter_groups", "remember"]
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bandstop.budget import Budget
+from bandstop.engine.pruner import Pruner
+from bandstop.engine.recipe import Recipe
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.integrations.groups import check_groups, parameter_groups, remember
-from bandstop.pruner import Pruner
-from bandstop.recipe import Recipe
+from bandstop.method.budget import Budget
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer

@@ -14,11 +14,11 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from bandstop.budget import Budget
+from bandstop.engine.pruner import Pruner
+from bandstop.engine.recipe import Recipe
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.integrations.groups import check_groups
-from bandstop.pruner import Pruner
-from bandstop.recipe import Recipe
+from bandstop.method.budget import Budget
 
 try:
     from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments

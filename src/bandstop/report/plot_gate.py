@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bandstop.errors import ConfigError
-from bandstop.gate import GATES, Gate, gate
+from bandstop.method.gate import GATES, Gate, gate
 from bandstop.report.canvas import BAND, MUTED, PASS, PRIOR, STOP, figure, plain_axes
 from bandstop.report.runfolder import Epoch
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from bandstop.budget import Budget, Kind, Scope
 from bandstop.errors import BudgetError, DataError
+from bandstop.method.budget import Budget, Kind, Scope
 from bandstop.report.record import Record, read_object, read_object_lines
 from bandstop.report.weights import Weights, read_weights
 

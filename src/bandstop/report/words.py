@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bandstop import peers
-from bandstop.budget import VALUE_BYTES
+from bandstop import rivals
 from bandstop.errors import BudgetError
+from bandstop.method.budget import VALUE_BYTES
 from bandstop.report.runfolder import Measures
 
 __all__ = [
@@ -134,8 +134,8 @@ _METHODS = {
 def method_sentence(run: Measures) -> str:
     """The method's name and what it does, in one sentence."""
     name = run.method.lower()
-    if name in peers.NAMES:
-        return f"Method “{run.method}”, a rival: {peers.NAMES[name][0].lower()}{peers.NAMES[name][1:]}"
+    if name in rivals.NAMES:
+        return f"Method “{run.method}”, a rival: {rivals.NAMES[name][0].lower()}{rivals.NAMES[name][1:]}"
     explained = _METHODS.get(name)
     return f"Method “{run.method}”" + (f" is {explained}." if explained else ".")
 

@@ -24,11 +24,11 @@ def make_executor(where: str, workers: int | None) -> Executor:
         raise ConfigError(f"--workers must be at least 1, found {workers}")
     kind, colon, address = where.partition(":")
     if where == "local":
-        from bandstop.study.local import LocalPool
+        from bandstop.study.executors.local import LocalPool
 
         return LocalPool(workers)
     if kind == "ray" and (address or not colon):
-        from bandstop.study.cluster import RayCluster
+        from bandstop.study.executors.ray import RayCluster
 
         return RayCluster(address or None, workers)
     raise ConfigError(f"--on must be local, ray or ray:ADDRESS, found {where!r}")

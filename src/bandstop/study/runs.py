@@ -233,6 +233,6 @@ def _fields(exclusion: Any) -> dict[str, tuple[Any, ...]]:
 
 
 def _rivals() -> tuple[str, ...]:
-    from bandstop.peers import NAMES
+    from bandstop.rivals import NAMES
 
     return tuple(NAMES)

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import tyro
 
-from bandstop import peers
-from bandstop.budget import Budget
+from bandstop import rivals
 from bandstop.errors import ConfigError
+from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.lr import Rule
@@ -120,8 +120,8 @@ class RunConfig:
             )
         in_range(self, "config", epochs=(1, 10**9), chunks=(2, 10**6), threads=(1, 1024), seed=(0, 2**31 - 1))
         in_range(self, "config", validation=(0, 0.95))
-        if self.method not in ("pmp", "dense", *peers.NAMES):
-            names = ", ".join(peers.NAMES)
+        if self.method not in ("pmp", "dense", *rivals.NAMES):
+            names = ", ".join(rivals.NAMES)
             raise ConfigError(f"method must be one of pmp, dense, {names}; found {self.method!r}")
         if self.method != "pmp" and bool(asked) == (self.method == "dense"):
             problem = "keeps every weight" if asked else "needs one"

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from bandstop.budget import Budget
+from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.errors import ConfigError, DataError
 from bandstop.files import write_text
-from bandstop.multirate import MultiRatePruner
+from bandstop.method.budget import Budget
 from bandstop.nets import build_net
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bandstop.engine.multirate.pruner import MultiRatePruner
+from bandstop.engine.pruner import Pruner
 from bandstop.errors import DivergenceError, TrainingError
-from bandstop.multirate import MultiRatePruner
-from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData
 from bandstop.training.lr import PaperRule, cosine

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from bandstop import peers
-from bandstop.multirate import MultiRatePruner
+from bandstop import rivals
+from bandstop.engine.multirate.pruner import MultiRatePruner
+from bandstop.engine.pruner import Pruner
 from bandstop.nets import NetConfig
-from bandstop.pruner import Pruner
 from bandstop.training.config import RunConfig
 
 __all__ = ["Dense", "Method", "make_method", "net_for"]
@@ -138,11 +138,11 @@ def make_method(config: RunConfig, net: nn.Module, steps: int, example: Tensor) 
     if config.method == "pmp":
         return Pruner(net, budget, steps=steps, recipe=config.prune.recipe(config.prior), example=example)
     settings = dict(config.rival)
-    return peers.make(config.method, net, budget, steps=steps, example=example, settings=settings)
+    return rivals.make(config.method, net, budget, steps=steps, example=example, settings=settings)
 
 
 def net_for(config: RunConfig, *, joints: int, signal: int, classes: int) -> NetConfig:
     """The net to train: as asked, but for the rival that spends its budget on a smaller dense net."""
     if config.method != "small-dense" or config.budget is None:
         return config.net
-    return peers.small_dense_sizes(config.net, config.budget, joints=joints, signal=signal, classes=classes)
+    return rivals.small_dense_sizes(config.net, config.budget, joints=joints, signal=signal, classes=classes)

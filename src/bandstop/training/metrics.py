@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.budget import VALUE_BYTES, sparse_bytes
-from bandstop.topology import trace
+from bandstop.engine.trace import trace
+from bandstop.method.budget import VALUE_BYTES, sparse_bytes
 
 __all__ = ["confusion", "predict", "quality", "size"]
 

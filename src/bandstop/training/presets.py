@@ -37,7 +37,7 @@ def paper(config: RunConfig) -> RunConfig:
 
 
 def many_rates(config: RunConfig) -> RunConfig:
-    """What a training for many rates at once (`--rates`) starts from: see ``bandstop.multirate.many_rates_recipe``.
+    """What a training for many rates at once (`--rates`) starts from: see ``bandstop.engine.multirate.pruner.many_rates_recipe``.
 
     It has three times the epochs: the latents learn to serve every rate, and one training stands for as many as there are budgets.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bandstop.gate import Gate, gate
-from bandstop.priors import prior
-from bandstop.recipe import Recipe
-from bandstop.schedules import Constant, Geometric, Ramp, Schedule, Window
+from bandstop.engine.recipe import Recipe
+from bandstop.method.gate import Gate, gate
+from bandstop.method.priors import prior
+from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Window
 from bandstop.training.typed_json import in_range
 
 __all__ = ["PruneConfig"]

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.errors import ConfigError
 from bandstop.files import write_text
-from bandstop.multirate import MultiRatePruner
 from bandstop.nets import build_net
-from bandstop.nets.frozen import frozen
+from bandstop.nets.inference import frozen
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.load import load
 from bandstop.training.checkpoint import save_checkpoint

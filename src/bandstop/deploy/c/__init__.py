@@ -1,0 +1,1 @@
+"""C99 from a planned program."""

@@ -1,0 +1,39 @@
+"""C of what signals of motion have besides places: steps and duration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Template
+
+from bandstop.deploy.c.text import c_float
+from bandstop.skeleton.normalise import STEP
+
+__all__ = ["motion_code"]
+
+MOTION = Template("""
+static float log_of(uint32_t n) /* natural logarithm: halved to between 2/3 and 4/3, then a series */
+{
+    float x = (float)n, whole = 0.0f, z, q;
+    for (; x > 1.3333333f; x *= 0.5f) whole += 0.69314718f;
+    z = (x - 1.0f) / (x + 1.0f);
+    q = z * z;
+    return whole + 2.0f * z * (1.0f + q * (0.33333333f + q * (0.2f + q * 0.14285714f)));
+}
+
+/* After the places of all chunks: the steps from each to the next, and for every joint how long the sequence lasted. */
+static void add_motion(float *signal, uint32_t frames)
+{
+    const float lasting = (log_of(frames) - ${MEAN}) * ${PER_DEVIATION};
+    float *steps = signal + ${M} * ${ROW};
+    uint32_t i;
+    for (i = 0; i < (${M} - 1) * ${ROW}; ++i) steps[i] = (signal[i + ${ROW}] - signal[i]) * ${STEP};
+    for (i = 0; i < ${V}; ++i) steps[(${M} - 1) * ${ROW} + i] = lasting;
+}
+""")
+
+
+def motion_code(duration: tuple[float, float], sizes: Mapping[str, str]) -> str:
+    """C of ``add_motion``; ``sizes`` has the number of chunks M and joints V, and the ROW of floats that a chunk takes."""
+    mean, deviation = duration
+    scales = {"MEAN": c_float(mean), "PER_DEVIATION": c_float(1 / deviation), "STEP": c_float(STEP)}
+    return MOTION.substitute({**sizes, **scales})

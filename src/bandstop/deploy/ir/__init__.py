@@ -1,0 +1,1 @@
+"""The sparse program between a network and its code."""

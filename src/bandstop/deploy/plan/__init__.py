@@ -1,0 +1,1 @@
+"""Which code form each operation of a program takes."""

@@ -1,0 +1,1 @@
+"""Compilers, emulators and clocks."""

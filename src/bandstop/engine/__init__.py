@@ -1,0 +1,1 @@
+"""The pruner: any ``nn.Module`` to an exact budget in one training."""

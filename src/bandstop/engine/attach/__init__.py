@@ -1,0 +1,1 @@
+"""On and off an ``nn.Module``."""

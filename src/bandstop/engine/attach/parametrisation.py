@@ -1,0 +1,189 @@
+"""The band-stop parametrisation of one weight tensor, and how it is put on a module and taken off again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.utils import parametrize
+
+from bandstop.engine.attach.module_class import graft, ungraft
+from bandstop.engine.attach.optional_mask import LateMask
+from bandstop.engine.attach.prunable import Layers, choose_weights
+from bandstop.engine.shards.fsdp import plain_class
+from bandstop.engine.shards.hold import hold_zeros, mask_gradients
+from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
+from bandstop.method.gate import Gate
+
+__all__ = ["BandStop", "PrunedLayer", "prunable_layers"]
+
+
+class BandStop(LateMask):
+    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M. The gain is ``g = stretch · exp(log_gain)``."""
+
+    threshold: Tensor
+    temperature: Tensor
+    stretch: Tensor
+
+    def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
+        super().__init__()
+        self.gate = gate
+        # Learned as a logarithm: a gain that crossed zero would turn its whole layer's sign around in one step.
+        # A vector of one entry among ranks: fully_shard takes no scalars.
+        start = gain.log().reshape(
+            (1,) if distributed.is_available() and distributed.is_initialized() else ()
+        )
+        if learn_gain:
+            self.log_gain = nn.Parameter(start)
+        else:
+            self.register_buffer("log_gain", start)
+        self.register_buffer("threshold", torch.zeros_like(gain))
+        self.register_buffer("temperature", torch.ones_like(gain))
+        self.register_buffer("stretch", torch.ones_like(gain))
+
+    @property
+    def gain(self) -> Tensor:
+        """The layer's scale, always positive."""
+        return whole(self.log_gain).exp().reshape(()) * self.stretch
+
+    def forward(self, latent: Tensor) -> Tensor:
+        if self.keep is not None:
+            # A sharded mask cannot meet the gathered latent, which holds the zeros itself (`bandstop.engine.shards.hold`).
+            return latent * (self.gain if is_sharded(self.keep) else self.keep * self.gain)
+        return self.gate.scaled(latent, self.gain, self.threshold, self.temperature)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        gain = state_dict.get(f"{prefix}log_gain")
+        if (
+            gain is not None and not is_sharded(gain) and gain.numel() == 1
+        ):  # saved by one process, loaded among ranks, or the reverse
+            state_dict[f"{prefix}log_gain"] = gain.reshape(self.log_gain.shape)
+        keep = state_dict.get(f"{prefix}keep")
+        if keep is not None and self.keep is None and not is_sharded(keep):
+            # Trainers load the model before the pruner: the mask of a frozen one finds its place either way.
+            self.keep = torch.ones_like(keep, device=self.threshold.device)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def extra_repr(self) -> str:
+        return f"{self.gate}, frozen={self.keep is not None}"
+
+
+@dataclass
+class PrunedLayer:
+    """One prunable tensor: its name, every module that owns it (tied weights have several) and its parametrisation."""
+
+    name: str
+    owners: tuple[tuple[nn.Module, str], ...]
+    band: BandStop | None = None
+    shard: nn.Parameter | None = field(default=None, repr=False)
+    hook: Any = field(default=None, repr=False)
+
+    @property
+    def padding(self) -> int | None:
+        """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied to another layer."""
+        rows = {
+            m.padding_idx if isinstance(m, nn.Embedding | nn.EmbeddingBag) else None for m, _ in self.owners
+        }
+        return rows.pop() if len(rows) == 1 else None
+
+    def free(self, tensor: Tensor) -> Tensor:
+        """``tensor``, shaped like the weight, without the padding row (a view where that is the first or last)."""
+        row = self.padding
+        if row is not None and self.shard is not None and not is_sharded(tensor):  # a part, if it has the row
+            row = local_row(self.shard, row)
+        if row is None or is_sharded(tensor):
+            return tensor
+        if row in (0, len(tensor) - 1):
+            return tensor[1:] if row == 0 else tensor[:-1]
+        return torch.cat((tensor[:row], tensor[row + 1 :]))
+
+    @property
+    def latent(self) -> nn.Parameter:
+        """Ŵ while attached, the plain weight otherwise."""
+        module, attribute = self.owners[0]
+        if self.band is None:
+            found = getattr(module, attribute)
+        else:
+            found = module.parametrizations[attribute].original  # type: ignore[index,union-attr]
+        assert isinstance(found, nn.Parameter)
+        sharded = is_sharded(found)
+        if sharded:  # from forward to backward FSDP puts the gathered weight in its place
+            self.shard = found
+        return found if self.shard is None else self.shard
+
+    def attach(self, band: BandStop, latent: Tensor) -> None:
+        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, so optimisers keep working."""
+        parameter = self.latent
+        for module, attribute in self.owners:
+            setattr(module, attribute, parameter)
+            parametrize.register_parametrization(module, attribute, band, unsafe=True)
+            module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
+            graft(module)
+        with torch.no_grad():
+            parameter.copy_(latent)
+        self.band = band
+
+    def detach(self, weight: Tensor) -> None:
+        """Take the parametrisation off and leave the plain ``weight`` in the same parameter object."""
+        parameter = self.latent
+        self.fix(None)
+        for module, attribute in self.owners:
+            with plain_class(module):
+                parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
+            ungraft(module)
+            setattr(module, attribute, parameter)
+        with torch.no_grad():
+            local(parameter).copy_(weight)
+        self.band = self.shard = None
+
+    @torch.no_grad()
+    def effective(self) -> Tensor:
+        """The weight as the network uses it (this rank's part), without gain: ``Ŵ ⊙ ψ(Ŵ)``."""
+        assert self.band is not None
+        weight: Tensor = self.band(local(self.latent)) / self.band.gain
+        return weight
+
+    @torch.no_grad()
+    def freeze(self, keep: Tensor) -> None:
+        """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
+        assert self.band is not None
+        local(self.latent).copy_(nonzero(self.effective(), keep))
+        # An open gate: averaged copies, which have no mask, take these two over and with them the same weights.
+        self.band.threshold.zero_()
+        self.band.temperature.fill_(torch.finfo(self.band.temperature.dtype).tiny)
+        self.fix(keep)
+
+    def fix(self, keep: Tensor | None) -> None:
+        """Set the mask (none: back to the gate)."""
+        assert self.band is not None
+        self.band.keep = keep
+        if self.hook is not None:
+            self.hook.remove()
+        self.hook = mask_gradients(self.latent, self.band) if keep is not None and is_sharded(keep) else None
+
+    def hold(self) -> None:
+        """Call after each optimiser step once the mask is fixed."""
+        assert self.band is not None
+        # Momentum moves stopped latents on; no weight shows it, but averages of them would.
+        hold_zeros(self.latent, self.band.keep)
+
+
+def nonzero(weight: Tensor, keep: Tensor) -> Tensor:
+    """``weight`` with exact zeros where not kept and none where kept: a kept weight of 0 becomes a negligible number."""
+    tiny = largest(weight, like=keep).clamp(min=1e-20) * 1e-6
+    return torch.where(local(keep), torch.where(weight == 0, tiny, weight), 0)
+
+
+def prunable_layers(model: nn.Module, layers: Layers = None) -> list[PrunedLayer]:
+    """The tensors to prune, as ``choose_weights`` finds them: by default weights of two or more dimensions.
+
+    >>> [layer.name for layer in prunable_layers(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1)))]
+    ['0.weight', '2.weight']
+    """
+    require_plain(model)
+    return [
+        PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found))
+        for found in choose_weights(model, layers)
+    ]

@@ -1,0 +1,1 @@
+"""One training that serves a range of rates."""

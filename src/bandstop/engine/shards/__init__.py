@@ -1,0 +1,1 @@
+"""Parts of sharded weights and sums over ranks; below the pruner."""

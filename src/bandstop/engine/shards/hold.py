@@ -1,0 +1,35 @@
+"""A fixed mask on sharded weights.
+
+The mask stays sharded like its weight: whole, it would take a byte a weight on every rank. It cannot meet the gathered weight in
+the forward pass, so the latents themselves hold the zeros: their gradients are masked as they arrive on the shards, and what
+momentum does to them is undone after each step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bandstop.engine.shards.tensor import local
+
+__all__ = ["hold_zeros", "mask_gradients"]
+
+
+def mask_gradients(latent: nn.Parameter, band: Any) -> Any:
+    """Stop the gradient of the sharded entries that ``band.keep`` does not keep; returns a handle to remove the hook."""
+
+    @torch.no_grad()
+    def mask(parameter: Tensor) -> None:
+        if band.keep is not None and parameter.grad is not None:
+            local(parameter.grad).masked_fill_(~local(band.keep), 0)
+
+    return latent.register_post_accumulate_grad_hook(mask)  # type: ignore[no-untyped-call]
+
+
+@torch.no_grad()
+def hold_zeros(latent: nn.Parameter, keep: Tensor | None) -> None:
+    """Put the zeros of a latent back that momentum has moved."""
+    if keep is not None:
+        local(latent).mul_(local(keep))

@@ -1,0 +1,63 @@
+"""What a pruner can say about a moment of training: the latent histogram beside its prior, thresholds and gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from bandstop.engine.shards.tensor import Shards, local
+from bandstop.method.histogram.kl import soft_histogram
+
+if TYPE_CHECKING:
+    from bandstop.engine.pruner import Pruner
+
+__all__ = ["take_snapshot"]
+
+Total = Callable[[Tensor], Tensor]
+"""Adds up numbers over all ranks."""
+
+
+def take_snapshot(pruner: Pruner, cuts: Mapping[str, float]) -> dict[str, Any]:
+    """Plain numbers for a log; ``cuts`` are the thresholds at which masks were fixed."""
+    layers = {}
+    for layer in pruner.layers:
+        assert layer.band is not None
+        threshold = cuts.get(layer.name, float(layer.band.threshold))
+        layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
+    if pruner.frozen:
+        return {"layers": layers}
+    shards, values = (
+        Shards.of({layer.name: layer.latent.detach() for layer in pruner.layers}),
+        [local(layer.latent) for layer in pruner.layers],
+    )
+    total: Total = (lambda numbers: numbers) if shards is None else shards.sum
+    cuts_now = [row["threshold"] for row in layers.values()]
+    bins = replace(pruner.bins, limit=_reach(pruner, values, total, cuts_now))
+    observed = total(soft_histogram(values, bins).double())
+    histogram = {
+        "centres": _rounded(bins.centres()),
+        "observed": _rounded(observed / observed.sum()),
+        "prior": _rounded(pruner.recipe.prior.bin_probabilities(bins.edges())),
+        "threshold": sum(cuts_now) / len(cuts_now),
+        "range": bins.limit,
+    }
+    temperature = pruner.recipe.temperature(pruner.progress)
+    return {"temperature": temperature, "histogram": histogram, "layers": layers}
+
+
+def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, cuts: Iterable[float]) -> float:
+    """Where the histogram ends: without the KL latents leave the prior's support, and the picture has to follow them."""
+    norms = torch.stack([torch.linalg.vector_norm(v, dtype=torch.float64) for v in values])
+    count = norms.new_tensor(float(sum(v.numel() for v in values)))
+    squares, entries = total(torch.stack([norms.square().sum(), count])).tolist()
+    wanted = [4 * math.sqrt(squares / entries), *(1.3 * cut for cut in cuts)]
+    return max([pruner.bins.limit, *(w for w in wanted if math.isfinite(w))])
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [float(f"{v:.5g}") for v in values.tolist()]

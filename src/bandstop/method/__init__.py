@@ -1,0 +1,1 @@
+"""The paper as pure functions: no module, no optimiser, no file."""

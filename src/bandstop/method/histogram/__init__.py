@@ -1,0 +1,1 @@
+"""The soft histogram of latent weights and its divergence from a prior."""

@@ -1,8 +1,0 @@
-"""The methods that bandstop stands against, each written from its paper behind the pruner's verbs
-(docs/rivals.md).
-"""
-
-from bandstop.peers.registry import NAMES, make, published
-from bandstop.peers.small_dense import small_dense_sizes
-
-__all__ = ["NAMES", "make", "published", "small_dense_sizes"]

@@ -1,0 +1,26 @@
+"""A random mask, drawn once and never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bandstop.rivals.masked import MaskedMethod
+from bandstop.rivals.settings import Settings, rule
+
+__all__ = ["RandomStatic", "RandomStaticSettings"]
+
+
+@dataclass(frozen=True)
+class RandomStaticSettings(Settings):
+    """Evci et al. 2020 (the "static" baseline); Liu et al. 2022."""
+
+    allocation: str = rule("erk")
+    """How layers share the budget."""
+
+
+class RandomStatic(MaskedMethod[RandomStaticSettings]):
+    """Each layer keeps a uniformly random choice of its connections throughout."""
+
+    def begin(self) -> None:
+        """Draw the mask."""
+        self.fix(self.choose(self.random_scores()))
