@@ -1,11 +1,16 @@
 """bandstop: train a neural network to an exact budget of connections in a single run."""
 
-from bandstop.engine.pruner import Pruner
-from bandstop.engine.recipe import Recipe
-from bandstop.engine.trace import trace
-from bandstop.errors import BandstopError
-from bandstop.method.budget import Budget
-
-__all__ = ["BandstopError", "Budget", "Pruner", "Recipe", "__version__", "trace"]
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from bandstop.engine import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        """The public names are those of ``bandstop.engine``; torch is loaded when one is used, not to print a help text."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module 'bandstop' has no attribute {name!r}")
+        return getattr(import_module("bandstop.engine"), name)

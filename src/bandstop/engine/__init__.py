@@ -1,1 +1,36 @@
-"""The pruner: any ``nn.Module`` to an exact budget in one training."""
+"""The engine: brings any ``nn.Module`` to an exact budget in one training. What it exports is the public face, ``bandstop``."""
+
+from bandstop.engine.multirate.pruner import MultiRatePruner
+from bandstop.engine.pruner import Pruner
+from bandstop.engine.recipe import Recipe
+from bandstop.engine.trace import trace
+from bandstop.errors import BandstopError
+from bandstop.method.budget import Budget
+from bandstop.method.gate import Garrote, Gate, Hard, Logistic, Soft
+from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Tabulated, Uniform
+from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Window
+
+__all__ = [
+    "BandstopError",
+    "Budget",
+    "Constant",
+    "Garrote",
+    "Gate",
+    "Gaussian",
+    "Geometric",
+    "Hard",
+    "Laplace",
+    "Logistic",
+    "MultiRatePruner",
+    "Prior",
+    "Pruner",
+    "Ramp",
+    "Recipe",
+    "Schedule",
+    "Soft",
+    "StudentT",
+    "Tabulated",
+    "Uniform",
+    "Window",
+    "trace",
+]

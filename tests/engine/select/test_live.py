@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from bandstop.engine.trace import effective_weights, live_selection, trace
+from bandstop.engine.select.live import live_selection
+from bandstop.engine.trace import effective_weights, trace
 from bandstop.errors import BudgetError, ModelError
 from bandstop.nets.gcn import GCN
 

@@ -25,18 +25,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bandstop.engine.select.live import Selection, live_selection
 from bandstop.engine.trace.measure import Topology, WeightTopology, run_trace
 from bandstop.engine.trace.weights import count_kept, effective_weights, kept
 
 __all__ = [
-    "Selection",
     "Topology",
     "WeightTopology",
     "count_kept",
     "effective_weights",
     "kept",
-    "live_selection",
     "trace",
 ]
 
