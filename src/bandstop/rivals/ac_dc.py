@@ -7,7 +7,7 @@ from typing import Any
 
 from bandstop.errors import ConfigError
 from bandstop.rivals.masked import MaskedMethod
-from bandstop.rivals.settings import Settings, number, rule
+from bandstop.rivals.settings import Rule, Settings, number
 
 __all__ = ["AcDc", "AcDcSettings"]
 
@@ -16,7 +16,7 @@ __all__ = ["AcDc", "AcDcSettings"]
 class AcDcSettings(Settings):
     """Peste et al. 2021 on ImageNet, per cent of training: dense to 10, 5 and 5 by turns, dense 75 to 85."""
 
-    allocation: str = rule("learned")
+    allocation: Rule = "learned"
     """Global magnitudes, as published."""
     warmup: float = number(0.10, 0.0, 1.0)
     """Progress at which the first compressed phase begins."""

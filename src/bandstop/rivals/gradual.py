@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bandstop.errors import ConfigError
 from bandstop.method.schedules import Ramp
 from bandstop.rivals.masked import MaskedMethod
-from bandstop.rivals.settings import Settings, number, rule
+from bandstop.rivals.settings import Rule, Settings, number
 
 __all__ = ["Gradual", "GradualSettings"]
 
@@ -16,7 +16,7 @@ __all__ = ["Gradual", "GradualSettings"]
 class GradualSettings(Settings):
     """Zhu & Gupta 2018; the window as Kusupati et al. 2020 (epochs 20 to 79 of 100)."""
 
-    allocation: str = rule("learned")
+    allocation: Rule = "learned"
     """Global magnitudes ("learned"), "erk" or "lamp"."""
     begin: float = number(0.2, 0.0, 1.0)
     """Progress at which pruning begins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bandstop.rivals.masked import MaskedMethod
-from bandstop.rivals.settings import Settings, number, rule
+from bandstop.rivals.settings import Rule, Settings, number
 
 __all__ = ["OneShot", "OneShotSettings"]
 
@@ -14,7 +14,7 @@ __all__ = ["OneShot", "OneShotSettings"]
 class OneShotSettings(Settings):
     """Han et al. 2015; the learning rate of the retraining as Renda et al. 2020."""
 
-    allocation: str = rule("learned")
+    allocation: Rule = "learned"
     """Global magnitudes ("learned": one pooled threshold) or LAMP scores ("lamp", Lee et al. 2021)."""
     dense: float = number(0.5, 0.0, 1.0)
     """Share of the training that the dense net gets."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.rivals.gradual import Gradual, GradualSettings
 from bandstop.rivals.masked import Masking
-from bandstop.rivals.settings import number, rule
+from bandstop.rivals.settings import Rule, number
 
 __all__ = ["Powered", "Powerpropagation", "PowerpropagationSettings", "power", "root"]
 
@@ -20,7 +20,7 @@ __all__ = ["Powered", "Powerpropagation", "PowerpropagationSettings", "power", "
 class PowerpropagationSettings(GradualSettings):
     """Schwarz et al. 2021 with iterative pruning (their "PowerProp + Iter. Pruning")."""
 
-    allocation: str = rule("erk")
+    allocation: Rule = "erk"
     """How layers share the budget."""
     alpha: float = number(2.0, 1.0, 10.0)
     """The power α (the paper tries 2 to 5; 1 is plain gradual pruning)."""

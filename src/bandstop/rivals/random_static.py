@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bandstop.rivals.masked import MaskedMethod
-from bandstop.rivals.settings import Settings, rule
+from bandstop.rivals.settings import Rule, Settings
 
 __all__ = ["RandomStatic", "RandomStaticSettings"]
 
@@ -14,7 +14,7 @@ __all__ = ["RandomStatic", "RandomStaticSettings"]
 class RandomStaticSettings(Settings):
     """Evci et al. 2020 (the "static" baseline); Liu et al. 2022."""
 
-    allocation: str = rule("erk")
+    allocation: Rule = "erk"
     """How layers share the budget."""
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.select.topk import select
 from bandstop.rivals.masked import MaskedMethod
-from bandstop.rivals.settings import Settings, number, rule
+from bandstop.rivals.settings import Rule, Settings, number
 
 __all__ = ["Rewiring", "RewiringSettings", "rewired"]
 
@@ -20,7 +20,7 @@ __all__ = ["Rewiring", "RewiringSettings", "rewired"]
 class RewiringSettings(Settings):
     """When and how much is rewired."""
 
-    allocation: str = rule("erk")
+    allocation: Rule = "erk"
     """How layers share the budget."""
     drop: float = number(0.3, 0.0, 1.0)
     """Share of a layer's connections that is moved at an update."""

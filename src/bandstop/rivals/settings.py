@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from bandstop.engine.select.allocation import ALLOCATIONS
 from bandstop.errors import ConfigError
+from bandstop.record.fields import check_fields, number
 
-__all__ = ["Settings", "number", "override", "rule"]
+__all__ = ["Rule", "Settings", "number", "override"]
 
 S = TypeVar("S", bound="Settings")
 
 
-def number(default: float, low: float, high: float = math.inf) -> Any:
-    """A dataclass field that must lie in [low, high]; a whole number if its default is one."""
-    return dataclasses.field(default=default, metadata={"low": low, "high": high})
-
-
-def rule(default: str) -> Any:
-    """A dataclass field that names how layers share the budget (see ``bandstop.engine.select.allocation``)."""
-    return dataclasses.field(
-        default=default, metadata={"choices": tuple(r for r in ALLOCATIONS if r != "given")}
-    )
+Rule = Literal["learned", "uniform", "erk", "lamp"]
+"""How layers share the budget (see ``bandstop.engine.select.allocation``)."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +33,7 @@ class Settings:
     """Fewest connections that any layer keeps; 0 allows empty layers."""
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value, limits = getattr(self, field.name), field.metadata
-            if "choices" in limits and value not in limits["choices"]:
-                raise ConfigError(
-                    f"{field.name} must be one of {', '.join(limits['choices'])}, found {value!r}"
-                )
-            if "low" in limits and not limits["low"] <= value <= limits["high"]:
-                bounds = (
-                    f"at least {limits['low']}"
-                    if limits["high"] == math.inf
-                    else f"in [{limits['low']}, {limits['high']}]"
-                )
-                raise ConfigError(f"{field.name} must be {bounds}, found {value}")
+        check_fields(self)
 
 
 def override(defaults: S, changes: Mapping[str, Any] | None, method: str) -> S:

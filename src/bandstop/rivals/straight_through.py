@@ -11,7 +11,7 @@ from torch import Tensor
 from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.method.schedules import Ramp
 from bandstop.rivals.masked import MaskedMethod, Masking
-from bandstop.rivals.settings import Settings, number, rule
+from bandstop.rivals.settings import Rule, Settings, number
 
 __all__ = ["Reaching", "StraightThrough", "StraightThroughSettings", "TopWeights", "TopWeightsSettings"]
 
@@ -34,7 +34,7 @@ class Reaching(Masking):
 class TopWeightsSettings(Settings):
     """What methods that keep all latents and run with the largest have in common."""
 
-    allocation: str = rule("erk")
+    allocation: Rule = "erk"
     """How layers share the budget."""
     every: int = number(1, 1)
     """Optimiser steps between two choices of the mask."""

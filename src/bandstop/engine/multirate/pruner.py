@@ -36,6 +36,7 @@ from bandstop.method.budget import Budget
 from bandstop.method.gate import Hard
 from bandstop.method.priors import Prior
 from bandstop.method.schedules import Ramp
+from bandstop.record.prune import MANY_RATES_FREEZE, MANY_RATES_RAMP
 
 __all__ = ["MultiRatePruner", "many_rates_recipe"]
 
@@ -46,7 +47,8 @@ def many_rates_recipe(prior: Prior | None = None) -> Recipe:
     A hard gate leaves a weight its value at every rate that keeps it, where a soft one would shrink it by each rate's threshold. No
     gradient leaks to stopped weights: lower rates train them. The order of the connections is fixed earlier.
     """
-    return replace(Recipe.default(prior), gate=Hard(leak=0.0), ramp=Ramp(0.0, 1.0, end=0.5), freeze=0.6)
+    ramp = Ramp(0.0, 1.0, end=MANY_RATES_RAMP)
+    return replace(Recipe.default(prior), gate=Hard(leak=0.0), ramp=ramp, freeze=MANY_RATES_FREEZE)
 
 
 class MultiRatePruner(Pruner):

@@ -14,9 +14,9 @@ from torch import Tensor
 from bandstop.engine.select.topk_sharded import pooled_counts
 from bandstop.engine.shards.tensor import Shards
 from bandstop.errors import BudgetError, ConfigError
+from bandstop.record.prune import ALLOCATIONS
 
 __all__ = [
-    "ALLOCATIONS",
     "PooledOrder",
     "allocate",
     "check_budget",
@@ -25,8 +25,6 @@ __all__ = [
     "pooled",
     "share",
 ]
-
-ALLOCATIONS = ("learned", "uniform", "erk", "lamp", "given")
 
 
 def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int = 1) -> list[int]:

@@ -1,0 +1,108 @@
+"""The plain choices of the pruning method, written once.
+
+``bandstop.Recipe`` adds the choices that are objects (prior, gate, schedules), a run's config the flags that
+name them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from bandstop.errors import ConfigError
+from bandstop.record.fields import check_fields, number
+
+__all__ = [
+    "ALLOCATIONS",
+    "MANY_RATES_FREEZE",
+    "MANY_RATES_RAMP",
+    "PAPER",
+    "PAPER_COOL",
+    "PAPER_KL",
+    "Allocation",
+    "Count",
+    "Gain",
+    "Histogram",
+    "PruneChoices",
+    "Start",
+    "Threshold",
+]
+
+Allocation = Literal["learned", "uniform", "erk", "lamp", "given"]
+Threshold = Literal["empirical", "prior"]
+Count = Literal["exact", "passing"]
+Histogram = Literal["layer", "pooled"]
+Start = Literal["rank", "scale"]
+Gain = Literal["variance", "fixed", "learned"]
+
+ALLOCATIONS: tuple[str, ...] = get_args(Allocation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneChoices:
+    """How a network is brought to its budget, as far as a word or a number can say it.
+
+    >>> PruneChoices(bins=2)
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.ConfigError: bins must be in [3, 10000], found 2
+    """
+
+    prefix: ClassVar[str] = ""
+    """What stands before a field's name in a message."""
+
+    allocation: Allocation = "lamp"
+    """How layers share the budget: learned (they compete by latent magnitude), lamp (scores of the prior's
+    quantiles), uniform (one density for all), erk (Erdős–Rényi-kernel) or given (densities by layer name)."""
+    threshold: Threshold = "empirical"
+    """Threshold from the latent weights' own quantile (exact at every update), or from the prior's quantile
+    a = F⁻¹(r) (the paper)."""
+    count: Count = "exact"
+    """What stays in the end: exactly the budget, or whatever passes the threshold (the paper), which is near
+    the budget where the latents follow the prior."""
+    histogram: Histogram = "layer"
+    """One histogram per layer, or one for all layers together."""
+    bins: int = number(100, 3, 10_000)
+    """Bins of the histogram, K."""
+    start: Start = "rank"
+    """Latent weights start as the prior's quantiles in the order of the given weights (rank), or as the given
+    weights rescaled (scale)."""
+    gain: Gain | None = None
+    """Scale of each layer: raised as fewer connections pass, so that the layer's output keeps its variance
+    (variance); as set from the given weights (fixed); or trained (learned). A trained gain drifts where a
+    normalisation follows its layer. Unless given, fixed in a GCN, whose layers are normalised, and variance in
+    every other network."""
+    freeze: float = number(0.8, 0, 1, above=True)
+    """Share of training after which the mask is fixed; 1 for never."""
+    live: bool | None = None
+    """Spend the budget on live connections only. Unless given, whenever an example input can be traced. Where
+    branches run side by side this may leave one of them without connections."""
+    floor: int = number(1, 0)
+    """Fewest connections that a layer keeps; 0 allows empty layers."""
+    every: int = number(4, 1)
+    """Renew the thresholds every so many steps."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.prefix)
+        if self.live and self.freeze == 1:
+            raise ConfigError(
+                "live connections need a mask that is fixed before the end (freeze < 1): connections added to "
+                "complete a path start near zero and need training after the freeze"
+            )
+        if self.live and self.count == "passing":
+            raise ConfigError(
+                'live connections are chosen to an exact count: set live=False with count="passing"'
+            )
+
+
+PAPER = PruneChoices(allocation="learned", threshold="prior", histogram="pooled", gain="fixed", freeze=1.0)
+"""The paper's choices."""
+PAPER_KL = 10.0
+"""The paper's λ."""
+PAPER_COOL = 1e-3
+"""Final temperature of the paper's gate, which must end as a hard threshold."""
+
+MANY_RATES_RAMP = 0.5
+"""Share of training over which the rate rises when many rates share the latents: earlier than for one rate."""
+MANY_RATES_FREEZE = 0.6
+"""Share of training after which the order of the connections is fixed."""
