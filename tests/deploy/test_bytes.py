@@ -7,13 +7,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nets_for_tests import make_model
 
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.packed.file import from_bytes, to_bytes
 from bandstop.deploy.packed.rice import best_parameter, rice_decode, rice_encode
 from bandstop.deploy.verify import reference_scores
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_model
 
 CONFIGS = [{}, {"combine": "concat"}, {"dense": 16}, {"kind": "lstm", "hidden": 10, "layers": 2}]
 FPHA_LIKE = tuple(

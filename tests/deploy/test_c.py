@@ -8,7 +8,6 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import make_model, make_net, sequence, sequences
 from torch import nn
 
 from bandstop.deploy.c.files import c_files
@@ -17,6 +16,7 @@ from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_model, make_net, sequence, sequences
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from nets_for_tests import make_model, sequences
 
 from bandstop.deploy import export as export_module
 from bandstop.deploy.export import ExportOptions, export_model
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_model, sequences
 
 MODEL = make_model(0.97)
 FILES = {

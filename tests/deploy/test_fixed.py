@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import make_model, sequences
 
 from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.ir.quantise import TOP, quantise
@@ -13,6 +12,7 @@ from bandstop.deploy.lower import lower
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_model, sequences
 
 INPUTS = torch.randn(40, 21, 96, generator=torch.Generator().manual_seed(0)).numpy()
 

@@ -7,13 +7,13 @@ import subprocess
 
 import numpy as np
 import pytest
-from nets_for_tests import make_model, sequence
 
 from bandstop.deploy.c.files import CFiles, c_files
 from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import FAST, STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
+from tests.deploy.nets_for_tests import make_model, sequence
 
 BAD_FRAME, TOO_FEW, TOO_MANY, BAD_LENGTH = -1, -2, -3, -4
 MODEL = make_model(0.96)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import make_net, settle_norms
 from torch import nn
 
 from bandstop.deploy.ir.simplify import constants, liveness
 from bandstop.deploy.lower import lower
 from bandstop.deploy.lower.head_orders import likely_orders
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_net, settle_norms
 
 CONFIGS = [
     {},

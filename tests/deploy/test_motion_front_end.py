@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import CHUNKS, JOINTS, hand_edges, make_model, normaliser, prune, sequences, settle_norms
 
 from bandstop.deploy.c.files import c_files
 from bandstop.deploy.c.fixed import fixed_files
@@ -19,6 +18,16 @@ from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
 from bandstop.nets import NetConfig, build_net
 from bandstop.skeleton.normalise import STEP
+from tests.deploy.nets_for_tests import (
+    CHUNKS,
+    JOINTS,
+    hand_edges,
+    make_model,
+    normaliser,
+    prune,
+    sequences,
+    settle_norms,
+)
 
 
 def motion_model(rate: float = 0.96) -> DeployModel:

@@ -8,13 +8,13 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from nets_for_tests import make_model
 from torch import nn
 
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import _reference_runner, onnx_runner, to_onnx
 from bandstop.deploy.verify import reference_scores
 from bandstop.errors import ExportError
+from tests.deploy.nets_for_tests import make_model
 
 CONFIGS = [
     {},

@@ -8,7 +8,6 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import make_net
 
 from bandstop.deploy.c.files import c_files
 from bandstop.deploy.c.fixed import fixed_files
@@ -20,6 +19,7 @@ from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.normalise import Normaliser
+from tests.deploy.nets_for_tests import make_net
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_the_fixture_tells_classes_apart(hands):
 
 def test_size_on_a_cortex_m4():
     """The 39 k network at 98 %, with front end and 45 names, in a small part's memory."""
-    from nets_for_tests import make_model
+    from tests.deploy.nets_for_tests import make_model
 
     model = make_model(0.98, combine="sum")
     kept = sum(int((p != 0).sum()) for p in model.net.parameters() if p.ndim > 1)

@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from nets_for_tests import make_model, sequences
 
 from bandstop.deploy.c.files import c_files
 from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.run.wasm import WasmNetwork, javascript, to_wasm
 from bandstop.deploy.verify import reference_scores, signals_of
+from tests.deploy.nets_for_tests import make_model, sequences
 
 MODEL = make_model(0.97)
 PAGE = """<!doctype html><body><script type="module">

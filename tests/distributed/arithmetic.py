@@ -4,7 +4,6 @@ import json
 import sys
 
 import torch
-from ranks import on_ranks
 from torch.distributed import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
@@ -12,6 +11,7 @@ from bandstop.distributed.agreement import fingerprint
 from bandstop.engine.select.allocation import allocate
 from bandstop.engine.select.topk_sharded import count_above, cut_values, select_all
 from bandstop.engine.thresholds import pooled_cuts
+from tests.distributed.ranks import on_ranks
 
 SHAPES = {"wide": (7, 31), "few rows": (3, 50), "one row": (1, 20), "cube": (5, 4, 3), "large": (64, 129)}
 

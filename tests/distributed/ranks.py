@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {
     **os.environ,
     "OMP_NUM_THREADS": "1",
@@ -23,8 +23,8 @@ ENVIRONMENT = {
 
 def scenario(name: str, *arguments: str, timeout: float = 120) -> Any:
     """Run a file beside this one in a process of its own; it prints its findings as JSON."""
-    command = [sys.executable, str(HERE / f"{name}.py"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=ENVIRONMENT)
+    command = [sys.executable, "-m", f"tests.distributed.{name}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=ENVIRONMENT, cwd=ROOT)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from ranks import on_ranks
-from small import net, training
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 from bandstop import BandstopError, Pruner, Recipe
 from bandstop.distributed import require_agreement, save_checkpoint
 from bandstop.method.schedules import Constant
+from tests.distributed.ranks import on_ranks
+from tests.distributed.small import net, training
 
 
 def words(attempt: Callable[[], object]) -> str:

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from ranks import on_ranks
-from small import training
 
 from bandstop import Recipe
 from bandstop.distributed import (
@@ -18,6 +16,8 @@ from bandstop.distributed import (
     save_plain,
 )
 from bandstop.method.schedules import Constant
+from tests.distributed.ranks import on_ranks
+from tests.distributed.small import training
 
 RECIPE = Recipe(kl=Constant(0.1))
 

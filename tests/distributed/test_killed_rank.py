@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from ranks import ENVIRONMENT
+
+from tests.distributed.ranks import ENVIRONMENT
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "distributed.py"
 

@@ -1,6 +1,6 @@
 """What is refused among ranks, in one sentence on every rank; and the bytes that a step sends."""
 
-from ranks import scenario
+from tests.distributed.ranks import scenario
 
 K, LAYERS = 100, 3
 STATISTICS = 8 * (K + 2)

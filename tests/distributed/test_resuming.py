@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ranks import scenario
-from small import SIZES
+from tests.distributed.ranks import scenario
+from tests.distributed.small import SIZES
 
 
 def _largest_difference(one: dict[str, list[float]], other: dict[str, list[float]]) -> float:

@@ -1,7 +1,8 @@
 """Thresholds and masks over shards are those of one process, to the bit and to the weight."""
 
 import pytest
-from ranks import scenario
+
+from tests.distributed.ranks import scenario
 
 
 @pytest.mark.parametrize("world", [2, 4])

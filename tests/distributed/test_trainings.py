@@ -1,8 +1,9 @@
 """DDP and FSDP2 trainings equal the one-process training on the joined batch, and end with the same exact masks everywhere."""
 
 import pytest
-from ranks import scenario
-from small import SIZES
+
+from tests.distributed.ranks import scenario
+from tests.distributed.small import SIZES
 
 
 @pytest.mark.parametrize(("world", "ways"), [(2, "ddp,fsdp"), (4, "fsdp")])

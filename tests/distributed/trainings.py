@@ -5,14 +5,14 @@ import sys
 from typing import Any
 
 import torch
-from ranks import on_ranks
-from small import data, net, training
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from bandstop import Recipe
 from bandstop.distributed import full_state_dict
 from bandstop.engine.select.topk import cut_value
 from bandstop.method.schedules import Constant
+from tests.distributed.ranks import on_ranks
+from tests.distributed.small import data, net, training
 
 RECIPES = {
     "default": Recipe(kl=Constant(0.1)),

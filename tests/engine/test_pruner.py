@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from small_nets import kept, mlp, train
 from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
@@ -13,6 +12,7 @@ from bandstop.errors import BudgetError, ConfigError
 from bandstop.method.gate import Garrote, Hard, Logistic, Soft
 from bandstop.method.priors import Gaussian, Laplace, Prior, Uniform
 from bandstop.method.schedules import Constant
+from tests.engine.small_nets import kept, mlp, train
 
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "default": Recipe.default,

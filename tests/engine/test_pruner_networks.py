@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 import torch
-from small_nets import kept, mlp, train
 from torch import nn
 
 from bandstop import Budget, Pruner, Recipe
 from bandstop.errors import BandstopError, BudgetError, ConfigError, ModelError
 from bandstop.method.priors import Laplace
 from bandstop.method.schedules import Constant
+from tests.engine.small_nets import kept, mlp, train
 
 
 def test_no_layer_is_emptied_unless_allowed() -> None:

@@ -6,12 +6,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_histogram import assert_close_to_literal, gradient, literal_histogram, literal_penalty
 from torch import Tensor
 
 from bandstop.method.histogram.kl import Bins, add_kl_gradient_, kl_divergence, kl_to_prior, soft_histogram
 from bandstop.method.histogram.soft import UNFOLDED, Backend
 from bandstop.method.priors import Gaussian, Laplace, Tabulated, Uniform, prior
+from tests.method.literal_histogram import (
+    assert_close_to_literal,
+    gradient,
+    literal_histogram,
+    literal_penalty,
+)
 
 BACKENDS = ["torch", "fused"]
 

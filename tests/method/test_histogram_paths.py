@@ -8,7 +8,6 @@ from itertools import accumulate
 
 import pytest
 import torch
-from literal_histogram import literal_penalty
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
@@ -19,6 +18,7 @@ from bandstop.method.histogram import torch_backend as cells
 from bandstop.method.histogram.kl import Bins, add_kl_gradient_, kl_per_layer, kl_to_prior, soft_histogram
 from bandstop.method.histogram.soft import Backend
 from bandstop.method.priors import Gaussian, Laplace, StudentT
+from tests.method.literal_histogram import literal_penalty
 
 BACKENDS = ["torch", "fused"]
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rival_training import NoiseLoss, mlp
 from torch import nn
 
 from bandstop import rivals
@@ -13,6 +12,7 @@ from bandstop.errors import BudgetError, ConfigError
 from bandstop.nets import NetConfig, build_net
 from bandstop.nets.gcn import GCN
 from bandstop.rivals.small_dense import small_dense_sizes, weight_count
+from tests.rivals.rival_training import NoiseLoss, mlp
 
 torch.set_num_threads(1)
 

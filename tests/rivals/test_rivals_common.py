@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rival_training import NoiseLoss, Training, kept_weights, mlp
 from torch import nn
 from torch.nn.utils import parametrize
 
@@ -18,6 +17,7 @@ from bandstop.errors import BudgetError, ConfigError, ModelError
 from bandstop.method.budget import Budget, sparse_bytes
 from bandstop.nets.gcn import GCN
 from bandstop.nets.lstm import LSTMRecogniser
+from tests.rivals.rival_training import NoiseLoss, Training, kept_weights, mlp
 
 torch.set_num_threads(1)
 NAMES = [name for name in rivals.NAMES if name != "small-dense"]

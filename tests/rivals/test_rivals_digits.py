@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import pytest
 import torch
-from rival_training import Training, kept_weights, mlp
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
 from bandstop import rivals
+from tests.rivals.rival_training import Training, kept_weights, mlp
 
 torch.set_num_threads(1)
 STEPS, BATCH, RATE = 300, 128, 0.95

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rival_training import NoiseLoss, Training, mlp
 from torch import Tensor, nn
 
 from bandstop import rivals
@@ -14,6 +13,7 @@ from bandstop.rivals.adaptive_sparsity import GaussianCut, assumed_rate
 from bandstop.rivals.prob_mask import ProbMask, Sampled, project
 from bandstop.rivals.soft_threshold import Thresholded
 from bandstop.rivals.straight_through import Reaching
+from tests.rivals.rival_training import NoiseLoss, Training, mlp
 
 torch.set_num_threads(1)
 

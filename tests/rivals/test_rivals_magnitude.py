@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from rival_training import NoiseLoss, Training, kept_weights, mlp
 from torch import Tensor, nn
 from torch.nn.utils import prune
 
@@ -10,6 +9,7 @@ from bandstop import rivals
 from bandstop.engine.select.allocation import lamp_scores
 from bandstop.rivals.ac_dc import AcDcSettings
 from bandstop.rivals.powerprop import power, root
+from tests.rivals.rival_training import NoiseLoss, Training, kept_weights, mlp
 
 torch.set_num_threads(1)
 

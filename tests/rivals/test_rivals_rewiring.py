@@ -4,12 +4,12 @@ import math
 
 import pytest
 import torch
-from rival_training import NoiseLoss, Training, mlp
 from torch import Tensor, nn
 
 from bandstop import rivals
 from bandstop.engine.select.allocation import allocate
 from bandstop.rivals.rewiring import rewired
+from tests.rivals.rival_training import NoiseLoss, Training, mlp
 
 torch.set_num_threads(1)
 EVERY = {"every": 5, "least": 1}

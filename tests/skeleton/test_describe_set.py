@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import numpy as np
-from sample_trees import motion, small_set
 
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.describe import Duplicate, describe
+from tests.skeleton.sample_trees import motion, small_set
 
 
 def test_the_facts_of_a_small_set() -> None:

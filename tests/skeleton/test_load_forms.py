@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_trees import TREES, write
 
 from bandstop.errors import DataError
 from bandstop.skeleton.archive import write_archive
 from bandstop.skeleton.load import FORMS, load, load_sequence
+from tests.skeleton.sample_trees import TREES, write
 
 
 @pytest.mark.parametrize("kind", TREES)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_trees import array_folder, motion, write
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import COCO_17, HAND, MEDIAPIPE_TO_HAND
 from bandstop.skeleton.load import load, load_sequence
+from tests.skeleton.sample_trees import array_folder, motion, write
 
 
 def test_all_three_kinds_of_files_are_read(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_trees import fpha_tree, motion, numbered_rows, write
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.load import load, load_sequence
 from bandstop.skeleton.readers.fpha import SPLIT_FILE, TREE
+from tests.skeleton.sample_trees import fpha_tree, motion, numbered_rows, write
 
 
 def test_the_split_file_decides(tmp_path: Path) -> None:

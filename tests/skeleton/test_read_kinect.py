@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_trees import motion, sbu_tree, utd_tree
 from scipy.io import savemat
 
 from bandstop.errors import DataError
 from bandstop.skeleton.load import load, load_sequence
 from bandstop.skeleton.readers.sbu import FOLDS
+from tests.skeleton.sample_trees import motion, sbu_tree, utd_tree
 
 
 def test_sbu_is_read_back_to_its_units(tmp_path: Path) -> None:

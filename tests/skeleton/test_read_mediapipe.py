@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_trees import mediapipe_folder, motion, write
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import HAND, MEDIAPIPE_TO_HAND
 from bandstop.skeleton.load import load
 from bandstop.skeleton.readers.mediapipe import read_landmarks
+from tests.skeleton.sample_trees import mediapipe_folder, motion, write
 
 FRAMES = motion(4, 21).tolist()
 OURS = motion(4, 21)[:, MEDIAPIPE_TO_HAND]

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, scalar_dtypes
-from sample_trees import motion, pyskl_content, pyskl_file, write
 
 from bandstop.errors import DataError
 from bandstop.skeleton.load import load
 from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
+from tests.skeleton.sample_trees import motion, pyskl_content, pyskl_file, write
 
 
 def stored(path: Path, content: object) -> str:

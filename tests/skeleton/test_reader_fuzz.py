@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_trees import TREES
 
 from bandstop.errors import DataError
 from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.describe import describe
 from bandstop.skeleton.load import load
 from bandstop.skeleton.readers.files import MAX_TEXT_BYTES
+from tests.skeleton.sample_trees import TREES
 
 TEXT = (".txt", ".csv", ".json", ".jsonl")
 TOKENS = [

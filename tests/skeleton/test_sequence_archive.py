@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sample_trees import small_set
 
 from bandstop.errors import DataError
 from bandstop.skeleton import arrays as array_files
 from bandstop.skeleton.archive import SequenceSet, read_archive, write_archive
 from bandstop.skeleton.repair import fill_gaps
+from tests.skeleton.sample_trees import small_set
 
 FIELDS = ("joints", "offsets", "labels", "subjects", "split", "edges", "sequence_ids", "fold")
 

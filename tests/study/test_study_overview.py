@@ -1,12 +1,12 @@
 """The overview of a study."""
 
 import pytest
-from result_rows import DENSE, rows
 
 from bandstop.errors import ConfigError
 from bandstop.study.tables.groups import gather
 from bandstop.study.tables.overview import overview_tables
 from bandstop.study.tables.render import Strong
+from tests.study.result_rows import DENSE, rows
 
 
 def test_an_overview_has_a_column_a_rate_and_the_lead_of_the_first_method() -> None:

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from result_rows import DENSE, ONE, rows
 from scipy import stats
 
 from bandstop.cli.table import main
@@ -19,6 +18,7 @@ from bandstop.study.tables.groups import gather
 from bandstop.study.tables.paper import TABLE_2, paper_tables
 from bandstop.study.tables.render import Strong, TextTable, latex_escape, render
 from bandstop.study.tables.tables import paired_tables, summary_tables
+from tests.study.result_rows import DENSE, ONE, rows
 
 
 def write(path: Path, table: list[Row]) -> Path:

@@ -3,7 +3,8 @@
 import platform
 
 import pytest
-from recorded_run import made_now, recorded
+
+from tests.training.recorded_run import made_now, recorded
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the bits were recorded on x86-64")

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations, prune, spectral_norm, weight_norm
-from training_for_tests import mlp
 
 from bandstop import Budget, Pruner, Recipe
 from bandstop.errors import BandstopError, BudgetError, ModelError, TrainingError
+from tests.engine.networks.training_for_tests import mlp
 
 
 def names(pruner: Pruner) -> list[str]:

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.checkpoint import checkpoint
-from training_for_tests import advance, data, mlp
 
 from bandstop import Pruner, Recipe
 from bandstop.errors import ConfigError, ModelError
 from bandstop.method.schedules import Constant
+from tests.engine.networks.training_for_tests import advance, data, mlp
 
 BUDGET = 150  # of 752
 

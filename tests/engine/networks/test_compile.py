@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 from torch._dynamo.utils import counters
-from training_for_tests import advance, data, mlp
 
 from bandstop import Pruner, Recipe
+from tests.engine.networks.training_for_tests import advance, data, mlp
 
 
 @pytest.mark.parametrize("recipe", [Recipe(), Recipe.paper()], ids=["default", "paper"])

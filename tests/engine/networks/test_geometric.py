@@ -7,9 +7,9 @@ import copy
 import pytest
 import torch
 from torch import Tensor, nn
-from training_for_tests import train_and_check
 
 from bandstop import Pruner, trace
+from tests.engine.networks.training_for_tests import train_and_check
 
 geometric = pytest.importorskip("torch_geometric.nn")
 

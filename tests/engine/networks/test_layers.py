@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from training_for_tests import train_and_check
 
 from bandstop import Budget, Pruner, Recipe
 from bandstop.method.schedules import Constant
+from tests.engine.networks.training_for_tests import train_and_check
 
 first: Callable[[Any], Tensor] = lambda y: y[0]  # noqa: E731
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
-from training_for_tests import data, mlp
 
 from bandstop import Pruner, Recipe
 from bandstop.method.schedules import Constant
+from tests.engine.networks.training_for_tests import data, mlp
 
 RECIPES = {
     "default": Recipe(),

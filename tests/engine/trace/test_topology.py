@@ -7,7 +7,6 @@ from itertools import product as grid
 
 import pytest
 import torch
-from graph_search import Graph, agrees, prune
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
@@ -15,6 +14,7 @@ from torch.nn import functional as F
 
 from bandstop.engine.trace import count_kept, effective_weights, kept, trace
 from bandstop.nets.gcn import GCN
+from tests.engine.trace.graph_search import Graph, agrees, prune
 
 torch.set_num_threads(1)
 DENSITIES = st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0])

@@ -6,13 +6,13 @@ from itertools import product as grid
 
 import pytest
 import torch
-from graph_search import Graph, agrees, prune
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bandstop.engine.trace import trace
+from tests.engine.trace.graph_search import Graph, agrees, prune
 
 torch.set_num_threads(1)
 few = settings(max_examples=12, deadline=None)
