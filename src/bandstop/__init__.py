@@ -1,6 +1,7 @@
 """bandstop: train a neural network to an exact budget of connections in a single run."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """The public names are those of ``bandstop.engine``; torch is loaded when one is used, not to print a help text."""
-        if name.startswith("_") and name != "__all__":
-            raise AttributeError(f"module 'bandstop' has no attribute {name!r}")
+        """The public names are those of ``bandstop.engine``; torch is loaded when one of them is used, not before."""
+        if (name.startswith("_") and name != "__all__") or find_spec(f"bandstop.{name}"):
+            raise AttributeError(f"module 'bandstop' has no attribute {name!r}")  # a room is imported as such
         return getattr(import_module("bandstop.engine"), name)

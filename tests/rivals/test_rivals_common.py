@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import re
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -221,3 +223,20 @@ def test_refusals() -> None:
     rivals.make("gmp", net, 0.5, steps=1)
     with pytest.raises(ModelError, match="parametrised already"):
         rivals.make("gmp", net, 0.5, steps=1)
+
+
+def test_names_and_descriptions_need_no_torch() -> None:
+    code = (
+        "import sys; from bandstop import rivals; sys.exit('torch' in sys.modules or len(rivals.NAMES) < 18)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_loop_may_call_every_verb_of_every_rival(name: str) -> None:
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+    method = rivals.make(name, net, 0.5, steps=4, example=torch.ones(1, 6))
+    method.bind(torch.optim.Adam(method.parameter_groups(lr=1e-3)))
+    method.prepare(lambda: net(torch.ones(2, 6)).square().mean())
+    assert 0 <= method.lr_progress(0.25) <= 1
+    assert method.kl() is None

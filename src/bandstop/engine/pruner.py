@@ -21,6 +21,7 @@ from bandstop.engine.snapshot import take_snapshot
 from bandstop.engine.summary import Outcome, unwrapped
 from bandstop.engine.thresholds import Sharing
 from bandstop.engine.trace import trace
+from bandstop.engine.verbs import Verbs
 from bandstop.errors import ConfigError, DivergenceError
 from bandstop.method.budget import Budget
 from bandstop.method.gain import PassingVariance
@@ -29,7 +30,7 @@ from bandstop.method.histogram.kl import Bins, kl_to_prior
 __all__ = ["Pruner"]
 
 
-class Pruner:
+class Pruner(Verbs):
     """Trains ``model`` to ``budget`` within ``steps`` optimiser steps.
 
     >>> model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))

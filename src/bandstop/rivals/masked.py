@@ -16,6 +16,7 @@ from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzer
 from bandstop.engine.select.allocation import allocate
 from bandstop.engine.select.bound_budget import Target
 from bandstop.engine.select.topk import select
+from bandstop.engine.verbs import Verbs
 from bandstop.errors import ConfigError, ModelError
 from bandstop.method.budget import Budget
 from bandstop.rivals.settings import Settings
@@ -46,12 +47,11 @@ class Masking(nn.Module):
         return f"kept={int(self.keep.sum())}, fixed={self.fixed}"
 
 
-class MaskedMethod(Generic[S]):
+class MaskedMethod(Verbs, Generic[S]):
     """Trains ``net`` to ``budget`` in ``steps`` optimiser steps; ``begin`` and ``update`` say how.
 
-    The verbs are those of ``bandstop.Pruner``. Three more are optional to call: ``prepare`` (a loss of the
-    first batch, for rivals that prune before training), ``bind`` (the optimiser, for rivals that reset
-    momentum) and ``lr_progress`` (for rivals whose stages each have a learning-rate schedule of their own).
+    The verbs are those of ``bandstop.Pruner``. Rivals that prune before training define ``prepare``, those
+    whose stages each have a learning-rate schedule of their own ``lr_progress``.
     """
 
     def __init__(
@@ -201,10 +201,6 @@ class MaskedMethod(Generic[S]):
     def bind(self, optimiser: torch.optim.Optimizer) -> None:
         """Show the optimiser to rivals that reset momentum; without it they go on with stale momentum."""
         self.optimiser = optimiser
-
-    def lr_progress(self, progress: float) -> float:
-        """Where in the learning-rate schedule a moment of training stands."""
-        return progress
 
     @property
     def progress(self) -> float:
