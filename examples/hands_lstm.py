@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 from bandstop import Pruner
 from bandstop.nets import LSTMRecogniser
+from bandstop.skeleton import load
 from bandstop.skeleton.augment import Augmentation
-from bandstop.skeleton.load import load
 from bandstop.training.data import prepare
 
 BATCH, CHUNKS = 64, 16

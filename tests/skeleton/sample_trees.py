@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io import savemat
 
-from bandstop.skeleton.archive import SequenceSet, write_archive
+from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.skeleton.readers.fpha import SPLIT_FILE, TREE
 
 

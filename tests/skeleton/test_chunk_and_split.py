@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation, rotations
 from bandstop.skeleton.chunk import ChunkTable, chunk_sequence
 from bandstop.skeleton.normalise import Normaliser
@@ -68,7 +68,8 @@ def test_augmentation_is_deterministic_and_time_runs_forward() -> None:
 def labelled(split: list[str], subjects: list[str] | None = None) -> SequenceSet:
     count = len(split)
     return SequenceSet.from_sequences(
-        [frames(5, i) for i in range(count)], labels=[i % 2 for i in range(count)], class_names=["a", "b"], split=split,
+        [frames(5, i) for i in range(count)],
+        labels=[i % 2 for i in range(count)], class_names=["a", "b"], split=split,
         subjects=subjects or [""] * count,
     )  # fmt: skip
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.describe import Duplicate, describe
+from bandstop.skeleton import Duplicate, SequenceSet, describe
 from tests.skeleton.sample_trees import motion, small_set
 
 

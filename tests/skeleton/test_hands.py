@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bandstop.errors import ConfigError
 from bandstop.nets.gcn import GCN
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import People, make_hands, observe, perform

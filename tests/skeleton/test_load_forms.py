@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import write_archive
-from bandstop.skeleton.load import FORMS, load, load_sequence
+from bandstop.skeleton import FORMS, load, load_sequence, loading, write_archive
 from tests.skeleton.sample_trees import TREES, write
 
 
@@ -50,10 +49,8 @@ def test_a_wrong_seed_of_the_embedded_hands(seed: str) -> None:
 
 
 def test_the_embedded_hands(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bandstop.skeleton import hands
-
     made: list[int] = []
-    monkeypatch.setattr(hands, "make_hands", lambda seed: made.append(seed))
+    monkeypatch.setattr(loading, "make_hands", lambda seed: made.append(seed))
     load("hands")
     load("hands:7")
     assert made == [0, 7]

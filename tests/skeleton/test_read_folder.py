@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
+from bandstop.skeleton import load, load_sequence
 from bandstop.skeleton.layouts import COCO_17, HAND, MEDIAPIPE_TO_HAND
-from bandstop.skeleton.load import load, load_sequence
 from tests.skeleton.sample_trees import array_folder, motion, write
 
 

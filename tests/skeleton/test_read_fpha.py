@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
+from bandstop.skeleton import load, load_sequence
 from bandstop.skeleton.layouts import HAND
-from bandstop.skeleton.load import load, load_sequence
 from bandstop.skeleton.readers.fpha import SPLIT_FILE, TREE
 from tests.skeleton.sample_trees import fpha_tree, motion, numbered_rows, write
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.io import savemat
 
 from bandstop.errors import DataError
-from bandstop.skeleton.load import load, load_sequence
+from bandstop.skeleton import load, load_sequence
 from bandstop.skeleton.readers.sbu import FOLDS
 from tests.skeleton.sample_trees import motion, sbu_tree, utd_tree
 

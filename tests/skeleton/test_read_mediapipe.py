@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
+from bandstop.skeleton import load
 from bandstop.skeleton.layouts import HAND, MEDIAPIPE_TO_HAND
-from bandstop.skeleton.load import load
 from bandstop.skeleton.readers.mediapipe import read_landmarks
 from tests.skeleton.sample_trees import mediapipe_folder, motion, write
 

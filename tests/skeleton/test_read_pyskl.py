@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, scalar_dtypes
 
 from bandstop.errors import DataError
-from bandstop.skeleton.load import load
+from bandstop.skeleton import load
 from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
 from tests.skeleton.sample_trees import motion, pyskl_content, pyskl_file, write
 

@@ -11,9 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.describe import describe
-from bandstop.skeleton.load import load
+from bandstop.skeleton import SequenceSet, describe, load
 from bandstop.skeleton.readers.files import MAX_TEXT_BYTES
 from tests.skeleton.sample_trees import TREES
 

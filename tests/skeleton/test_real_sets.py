@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bandstop.skeleton.describe import describe
-from bandstop.skeleton.load import load
+from bandstop.skeleton import describe, load
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

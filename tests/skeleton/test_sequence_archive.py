@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bandstop.errors import DataError
+from bandstop.skeleton import SequenceSet, read_archive, write_archive
 from bandstop.skeleton import arrays as array_files
-from bandstop.skeleton.archive import SequenceSet, read_archive, write_archive
 from bandstop.skeleton.repair import fill_gaps
 from tests.skeleton.sample_trees import small_set
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bandstop.skeleton.archive import SequenceSet, write_archive
+from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.study.execute import Outcome, Task, execute
 
 BASE = """

@@ -205,7 +205,7 @@ def test_a_variant_under_another_name_is_the_same_run(plan_file: Write, tmp_path
 def test_runs_on_other_data_are_not_taken_over(
     plan_file: Write, tmp_path: Path, inline: Any, archive: Path
 ) -> None:
-    from bandstop.skeleton.archive import read_archive, write_archive
+    from bandstop.skeleton import read_archive, write_archive
 
     changed = read_archive(archive)
     write_archive(dataclasses.replace(changed, joints=changed.joints + 1), tmp_path / "changed.npz")

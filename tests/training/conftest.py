@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 
 
 @pytest.fixture(scope="session")

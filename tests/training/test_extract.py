@@ -11,7 +11,7 @@ from bandstop.cli import main
 from bandstop.errors import BudgetError, ConfigError, DataError
 from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
-from bandstop.skeleton.archive import SequenceSet, write_archive
+from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 from bandstop.training.extract import LATENTS, extract_run
 from bandstop.training.recogniser import load_recogniser

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from bandstop.errors import BandstopError, ConfigError, DataError, TrainingError
 from bandstop.nets import NetConfig
-from bandstop.skeleton.archive import SequenceSet, write_archive
+from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.training.checkpoint import load_checkpoint
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 from bandstop.training.folder import read_metrics

@@ -9,7 +9,7 @@ import torch
 from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.split import train_and_test
 from bandstop.training.config import DistillConfig, OptimConfig, RunConfig

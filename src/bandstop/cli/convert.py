@@ -10,8 +10,7 @@ import tyro
 
 from bandstop.cli.parse import parse
 from bandstop.errors import ConfigError
-from bandstop.skeleton.archive import write_archive
-from bandstop.skeleton.load import load
+from bandstop.skeleton import load, write_archive
 
 __all__ = ["Convert", "main"]
 

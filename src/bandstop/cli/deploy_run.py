@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
-from bandstop.skeleton.load import load
+from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
 from bandstop.training.recogniser import load_recogniser
 

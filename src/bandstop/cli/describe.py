@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import tyro
 
 from bandstop.cli.parse import parse
-from bandstop.skeleton.describe import describe
-from bandstop.skeleton.load import load
+from bandstop.skeleton import describe, load
 
 __all__ = ["Describe", "main"]
 

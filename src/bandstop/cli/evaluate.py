@@ -14,7 +14,7 @@ import tyro
 
 from bandstop.cli.parse import parse
 from bandstop.errors import DataError
-from bandstop.skeleton.load import load
+from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
 from bandstop.training.metrics import quality, size
 from bandstop.training.recogniser import load_recogniser

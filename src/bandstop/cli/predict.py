@@ -13,8 +13,7 @@ import tyro
 
 from bandstop.cli.parse import parse
 from bandstop.errors import ConfigError, DataError
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.load import load_sequence
+from bandstop.skeleton import SequenceSet, load_sequence
 from bandstop.training.recogniser import load_recogniser
 
 __all__ = ["Predict", "main"]

@@ -1,0 +1,34 @@
+"""Skeleton sequences from the files that people have, checked and described.
+
+>>> from bandstop.skeleton import describe, load
+>>> hands = load("hands")
+>>> hands[0].shape[1:], hands.joint_names[:2], len(hands.class_names)
+((21, 3), ('wrist', 'thumb mcp'), 16)
+>>> describe(hands).splits
+{'train': 720, 'test': 560}
+"""
+
+from bandstop.skeleton.archive import read_archive, write_archive
+from bandstop.skeleton.description import Description, Duplicate, describe
+from bandstop.skeleton.hands import make_hands
+from bandstop.skeleton.layouts import LAYOUTS, Layout, guess_layout
+from bandstop.skeleton.loading import FORMS, load, load_sequence
+from bandstop.skeleton.sequences import SequenceSet
+from bandstop.skeleton.unusable import drop_unusable
+
+__all__ = [
+    "FORMS",
+    "LAYOUTS",
+    "Description",
+    "Duplicate",
+    "Layout",
+    "SequenceSet",
+    "describe",
+    "drop_unusable",
+    "guess_layout",
+    "load",
+    "load_sequence",
+    "make_hands",
+    "read_archive",
+    "write_archive",
+]

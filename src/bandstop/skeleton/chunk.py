@@ -1,10 +1,10 @@
 """Temporal chunking: a sequence of any length becomes M averages per joint coordinate, all sequences at once.
 
-Frame ``t`` of a sequence holds during the time ``[t, t+1)``. A chunk ``[b_m, b_{m+1})`` of at least one frame's duration
-is the exact time average ``(I(b_{m+1}) − I(b_m)) / (b_{m+1} − b_m)`` with ``I`` the running integral of the trajectory;
-a shorter chunk (the sequence has fewer frames than chunks) is the linear interpolation between the two nearest frames
-at the chunk's centre, so no chunk is ever empty. Because ``I`` is computed once, a crop or a warp of time costs only new
-boundaries ``b``.
+Frame ``t`` of a sequence holds during the time ``[t, t+1)``. A chunk ``[b_m, b_{m+1})`` of at least one
+frame's duration is the exact time average ``(I(b_{m+1}) − I(b_m)) / (b_{m+1} − b_m)`` with ``I`` the running
+integral of the trajectory; a shorter chunk (the sequence has fewer frames than chunks) is the linear
+interpolation between the two nearest frames at the chunk's centre, so no chunk is ever empty. Because ``I``
+is computed once, a crop or a warp of time costs only new boundaries ``b``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["ChunkTable", "chunk_sequence", "uniform_boundaries"]
 
@@ -44,7 +44,7 @@ class ChunkTable:
         frames = np.concatenate(parts)
         self.shape = frames.shape[1:]
         flat = frames.reshape(len(frames), -1)
-        # integral[start + t] = sum of that sequence's first t frames; each by itself, so that none can blur another.
+        # integral[start + t] = sum of that sequence's first t frames; each by itself: none can blur another.
         sums = [
             np.cumsum(part.reshape(len(part), -1), axis=0) - part.reshape(len(part), -1) for part in parts
         ]
@@ -57,7 +57,7 @@ class ChunkTable:
     def chunks(self, index: Tensor, boundaries: int | Tensor) -> Tensor:
         """Chunk averages ``[B, M, V, 3]`` (float32) of the sequences ``index``.
 
-        ``boundaries``: a number of equal chunks, or explicit times ``[B, M+1]`` in frames, increasing within ``[0, T]``.
+        ``boundaries``: a number of equal chunks, or times ``[B, M+1]`` in frames, rising within ``[0, T]``.
         """
         lengths = self.lengths[index]
         times = uniform_boundaries(lengths, boundaries) if isinstance(boundaries, int) else boundaries

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import ConfigError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.kinematics import (
     FINGER_JOINTS,
     PALM_LENGTHS,
@@ -25,6 +24,7 @@ from bandstop.skeleton.kinematics import (
 )
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.motions import ACTIONS, CHANNELS, REST, minimum_jerk, pose_vector
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["People", "Performance", "make_hands", "observe", "perform"]
 

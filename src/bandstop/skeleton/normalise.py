@@ -1,7 +1,7 @@
-"""From chunk averages to node signals: position and size are taken out, each joint carries its own trajectory.
+"""From chunk averages to node signals: position and size are taken out, each joint has its own trajectory.
 
-Everything is a function of the chunk averages and the number of frames, so a device that has summed frames into M chunks can
-do the same.
+Everything is a function of the chunk averages and the number of frames, so a device that has summed frames
+into M chunks can do the same.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ def centred(chunks: Tensor, root: int) -> Tensor:
 class Normaliser:
     """Chunk averages ``[B, M, V, 3]`` → node signals ``[B, V, 3M]`` (value ``3m + axis``).
 
-    ``places = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the training set. With
-    ``duration`` a joint has ``3(M − 1) + 1`` values more: ``STEP`` times its steps from each chunk to the next, and how long the sequence lasted,
-    ``(log frames − mean) / deviation``.
+    ``places = centred(chunks) / body_size / node_scale`` with ``node_scale`` the RMS of each joint over the
+    training set. With ``duration`` a joint has ``3(M − 1) + 1`` values more: ``STEP`` times its steps from
+    each chunk to the next, and how long the sequence lasted, ``(log frames − mean) / deviation``.
 
     >>> n = Normaliser(root=0, edges=((0, 1),), node_scale=(1.0, 1.0), chunks=1)
     >>> n(torch.tensor([[[[1.0, 1, 1], [1, 3, 1]]]])).tolist()
     [[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
-    >>> Normaliser(0, (), (1.0,), chunks=2, duration=(0.0, 1.0)).signals(torch.ones(1, 2, 1, 3), torch.tensor([1])).shape
+    >>> moving = Normaliser(0, (), (1.0,), chunks=2, duration=(0.0, 1.0))
+    >>> moving.signals(torch.ones(1, 2, 1, 3), torch.tensor([1])).shape
     torch.Size([1, 1, 10])
     """
 
@@ -71,7 +72,7 @@ class Normaliser:
 
     @staticmethod
     def fit(chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None) -> Normaliser:
-        """Measure ``node_scale`` on training chunks and, if ``frames`` (their durations) are given, ``duration``."""
+        """Measure ``node_scale`` on training chunks, and ``duration`` if their ``frames`` are given."""
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
         rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt().clamp(min=1e-6)
@@ -85,13 +86,13 @@ class Normaliser:
         )
 
     def resize(self, chunks: Tensor) -> Tensor:
-        """Centred chunks in units of body size and node scale, still ``[B, M, V, 3]``: where augmentation acts."""
+        """Centred chunks in units of body size and node scale ``[B, M, V, 3]``: where augmentation acts."""
         edges = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2)
         scale = torch.tensor(self.node_scale, dtype=chunks.dtype)[:, None]
         return centred(chunks, self.root) / body_size(chunks, edges, self.root) / scale
 
     def signals(self, resized: Tensor, frames: Tensor | None = None) -> Tensor:
-        """``[B, M, V, 3]`` as `resize` gives them → ``[B, V, values]``; ``frames``: how many each sequence has."""
+        """``[B, M, V, 3]`` from `resize` → ``[B, V, values]``; ``frames``: how many each sequence has."""
         batch, count, joints, axes = resized.shape
         places = resized.permute(0, 2, 1, 3)
         flat = places.reshape(batch, joints, count * axes)

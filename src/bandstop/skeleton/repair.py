@@ -1,11 +1,64 @@
-"""Filling gaps of a sequence by interpolation over time."""
+"""Joints that were not seen: which they are, and filling them by interpolation over time."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fill_gaps"]
+__all__ = ["fill_gaps", "lost_joints", "missing_values"]
+
+
+def missing_values(joints: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which joints of frames [F, V, 3] were not seen: those not finite, and all of a frame of zeros.
+
+    A single point (V = 1) may lie at the origin: there zeros are a place like any other.
+
+    >>> missing_values(np.array([[[0, 0, 0], [0, 0, 0]], [[0, 0, 0], [1, 1, np.nan]]], np.float32)).tolist()
+    [[True, True], [False, True]]
+    """
+    missing: NDArray[np.bool_] = np.asarray(~np.isfinite(joints).all(axis=2))
+    if joints.shape[1] > 1:
+        missing |= (joints == 0).all(axis=(1, 2))[:, None]
+    return missing
+
+
+def lost_joints(
+    joints: NDArray[np.float32], offsets: NDArray[np.int64], edges: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which joints of which sequence [N, V] cannot be repaired: not finite or zero in every frame.
+
+    Zero in every frame of every sequence is the origin of the coordinates and no loss; neither is a whole
+    skeleton of zeros beside another one (the second person of a pair is not always there), nor a joint that
+    is zero in a sequence of one frame, nor a single point.
+
+    >>> frames = np.ones((4, 3, 3), np.float32)
+    >>> frames[:2, 2] = np.nan
+    >>> lost_joints(frames, np.array([0, 2, 4]), np.array([[0, 1], [1, 2]])).tolist()
+    [[False, False, True], [False, False, False]]
+    """
+    if not len(joints):
+        return np.zeros((0, joints.shape[1]), bool)
+    starts = offsets[:-1]
+    missing, zero = missing_values(joints), (joints == 0).all(axis=2)
+    lost: NDArray[np.bool_] = np.logical_and.reduceat(missing, starts, axis=0)
+    if joints.shape[1] == 1:
+        return lost
+    still = np.logical_and.reduceat(missing | zero, starts, axis=0)
+    still &= (np.diff(offsets) > 1)[:, None] & ~zero.all(axis=0)
+    for part in _components(joints.shape[1], edges):
+        absent = still[:, part].all(axis=1) & ~still.all(axis=1)
+        still[np.ix_(absent, part)] = False
+    lost |= still
+    return lost
+
+
+def _components(nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The joints of each skeleton, if there are several; empty if there is one, or no bones are known."""
+    part = np.arange(nodes)
+    for a, b in edges.tolist():
+        part[part == part[b]] = part[a]
+    parts = [np.flatnonzero(part == name) for name in np.unique(part)]
+    return parts if len(edges) and len(parts) > 1 and min(map(len, parts)) > 1 else []
 
 
 def fill_gaps(sequence: NDArray[np.float32], missing: NDArray[np.bool_]) -> NDArray[np.float32]:

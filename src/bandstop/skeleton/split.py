@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["hold_out", "train_and_test"]
 
@@ -38,9 +38,9 @@ def hold_out(
 def train_and_test(s: SequenceSet, *, validation: float = 0.0, seed: int = 0) -> tuple[Mask, Mask, str]:
     """Masks of the training and judging sequences, and what the judging part is called.
 
-    The data's own split is used; data without one is split by subject (30 % of them), or else 30 % of every class.
-    ``validation`` > 0 leaves the test part alone and judges on that share of the training part, by subject where train and
-    test subjects are disjoint too.
+    The data's own split is used; data without one is split by subject (30 % of them), or else 30 % of every
+    class. ``validation`` > 0 leaves the test part alone and judges on that share of the training part, by
+    subject where train and test subjects are disjoint too.
     """
     train, test = s.split == "train", s.split == "test"
     named = bool((s.subjects != "").all()) and len(np.unique(s.subjects)) >= 3
@@ -61,8 +61,8 @@ def train_and_test(s: SequenceSet, *, validation: float = 0.0, seed: int = 0) ->
         train[held], test[held], name = False, True, "validation"
     if not train.any() or not test.any():
         raise DataError(
-            f"both a training and a {name.split()[0]} part are needed, found {train.sum()} and {test.sum()} sequences; "
-            "mark sequences as train and test, or bring more of them"
+            f"both a training and a {name.split()[0]} part are needed, found {train.sum()} and {test.sum()}"
+            " sequences; mark sequences as train and test, or bring more of them"
         )
     if missing := sorted(set(range(len(s.class_names))) - set(s.labels[train].tolist())):
         absent = ", ".join(s.class_names[i] for i in missing[:5])

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bandstop.errors import ConfigError
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.load import load
+from bandstop.skeleton import SequenceSet, load
 
 __all__ = ["data_fingerprint", "folds_of", "place_of", "resolve_data"]
 

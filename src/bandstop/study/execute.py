@@ -11,8 +11,7 @@ from typing import Literal
 
 from bandstop.errors import BandstopError
 from bandstop.files import write_text
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.load import load
+from bandstop.skeleton import SequenceSet, load
 from bandstop.study.folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
 from bandstop.training.folder import CHECKPOINT, CONFIG

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.normalise import Normaliser, body_size, centred

@@ -14,8 +14,7 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.files import write_text
 from bandstop.method.budget import Budget
 from bandstop.nets import build_net
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.load import load
+from bandstop.skeleton import SequenceSet, load
 from bandstop.training.checkpoint import load_checkpoint, save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run

@@ -18,8 +18,7 @@ from bandstop.errors import ConfigError
 from bandstop.files import write_text
 from bandstop.nets import build_net
 from bandstop.nets.inference import frozen
-from bandstop.skeleton.archive import SequenceSet
-from bandstop.skeleton.load import load
+from bandstop.skeleton import SequenceSet, load
 from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["as_sequence", "assemble"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.readers.assemble import assemble
 from bandstop.skeleton.readers.files import sorted_entries
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["ClassFile", "class_files", "read_classes", "subjects_of"]
 

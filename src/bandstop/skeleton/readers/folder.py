@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.arrays import read_npy, read_npz
 from bandstop.skeleton.layouts import guess_layout
 from bandstop.skeleton.readers.assemble import as_sequence
 from bandstop.skeleton.readers.classes import read_classes
 from bandstop.skeleton.readers.files import inside, read_text
 from bandstop.skeleton.readers.table import parse_table, separator_of
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SUFFIXES", "read_array_file", "read_folder"]
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.readers.assemble import as_sequence, assemble
 from bandstop.skeleton.readers.files import inside, read_text
 from bandstop.skeleton.readers.table import frames_by_number, parse_table
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SPLIT_FILE", "TREE", "Entry", "parse_split", "read_fpha", "read_skeleton"]
 

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.layouts import HAND, MEDIAPIPE_TO_HAND
 from bandstop.skeleton.readers.assemble import as_sequence
 from bandstop.skeleton.readers.classes import read_classes
 from bandstop.skeleton.readers.files import read_text, reason
 from bandstop.skeleton.readers.table import parse_table, separator_of
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SUFFIXES", "points_of", "read_landmarks", "read_mediapipe"]
 

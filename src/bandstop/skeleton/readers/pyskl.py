@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.arrays import MAX_ARRAY_BYTES
 from bandstop.skeleton.layouts import guess_layout
 from bandstop.skeleton.readers.assemble import as_sequence, assemble
 from bandstop.skeleton.readers.files import reason
 from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["read_pyskl"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet
 from bandstop.skeleton.layouts import KINECT_20
 from bandstop.skeleton.readers.assemble import as_sequence, assemble
 from bandstop.skeleton.readers.files import read_bytes, sorted_entries
 from bandstop.skeleton.readers.matlab import read_variable
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["CLASSES", "read_mat", "read_utd_mhad"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["Description", "Duplicate", "describe"]
 

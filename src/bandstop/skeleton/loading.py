@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.archive import SequenceSet, read_archive
+from bandstop.skeleton.archive import read_archive
+from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.readers.folder import SUFFIXES, read_array_file, read_folder
 from bandstop.skeleton.readers.fpha import read_fpha, read_skeleton
 from bandstop.skeleton.readers.mediapipe import read_landmarks, read_mediapipe
 from bandstop.skeleton.readers.pyskl import read_pyskl
 from bandstop.skeleton.readers.sbu import read_sbu, read_skeleton_pos
 from bandstop.skeleton.readers.utd_mhad import read_mat, read_utd_mhad
+from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["FORMS", "load", "load_sequence"]
 
@@ -74,8 +76,6 @@ def _hands(seed: str) -> SequenceSet:
         raise DataError(
             f"a seed must be a whole number from 0 to 999999999, found {seed!a:.40}", path="hands"
         )
-    from bandstop.skeleton.hands import make_hands
-
     return make_hands(seed=int(seed or 0))
 
 
