@@ -1,35 +1,25 @@
-# Everything on a fresh machine: `make demo` and `make test`. Needs Python 3.11+, gcc, make and git.
-PYTHON ?= python3.11
+# Everything on a fresh machine: `make demo` and `make test`. Needs Python 3.11 to 3.13, gcc, make and git.
+# make PYTHON=/path/to/python takes that interpreter, make VENV=/path/to/folder that virtual environment.
+PYTHON ?=
 VENV ?= .venv
-BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-
+SETUP = PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
+# make cannot name files whose names hold a space, so no target is a file: tools/setup.sh knows what is installed.
 .PHONY: demo test lint clean
 
-demo: $(VENV)/.app
-	$(BIN)/bandstop demo --out demo
+demo:
+	@$(SETUP) app,fast
+	"$(VENV)/bin/bandstop" demo --out demo
 
 test: lint
 	tools/install-debian.sh
-	$(BIN)/python -m pytest -n 2
+	"$(VENV)/bin/python" -m pytest -n 2
 
-lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-
-$(VENV)/.base: constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) torch==2.13.0 hatchling editables
-	touch $@
-
-$(VENV)/.app: $(VENV)/.base pyproject.toml
-	$(PIP) --no-build-isolation -e ".[app,fast]"
-	touch $@
-
-$(VENV)/.dev: $(VENV)/.base pyproject.toml
-	$(PIP) --no-build-isolation -e ".[dev]"
-	touch $@
+lint:
+	@$(SETUP) dev
+	"$(VENV)/bin/ruff" check .
+	"$(VENV)/bin/ruff" format --check .
+	"$(VENV)/bin/mypy"
+	"$(VENV)/bin/lint-imports"
 
 clean:
-	rm -rf build dist demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

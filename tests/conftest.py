@@ -2,4 +2,8 @@
 
 import torch
 
+from tests.skipped import pytest_sessionfinish
+
+__all__ = ["pytest_sessionfinish"]
+
 torch.set_num_threads(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import numpy as np
@@ -17,8 +16,7 @@ from bandstop.deploy.run.toolchain import STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
 from tests.deploy.nets_for_tests import make_model, make_net, sequence, sequences
-
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+from tests.needs import COMPILERS, needs_compiler
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -27,6 +25,7 @@ COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
     "rate,config", [(0.0, {}), (0.6, {}), (0.9, {"dense": 16}), (0.98, {}), (0.99, {"combine": "concat"})]
 )
 def test_network_and_stream_equal_torch(rate, config, aim, compiler):
+    needs_compiler(compiler)
     model = make_model(rate, **config)
     native = Native(c_files(model, aim=aim), compiler=(compiler,), flags=("-O1", "-march=native"))
     inputs = torch.randn(6, 21, 96).numpy()
@@ -200,6 +199,7 @@ def test_state_is_the_callers_and_two_do_not_disturb_each_other(tmp_path):
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_example_main_reads_frames(tmp_path, compiler):
+    needs_compiler(compiler)
     model = make_model(0.97)
     files = c_files(model, aim="size", name="net")
     for name, text in (("net.h", files.header), ("net.c", files.source), ("main.c", files.main)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import numpy as np
@@ -14,10 +13,10 @@ from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import FAST, STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from tests.deploy.nets_for_tests import make_model, sequence
+from tests.needs import COMPILERS, SANITIZERS, needs_sanitizers
 
 BAD_FRAME, TOO_FEW, TOO_MANY, BAD_LENGTH = -1, -2, -3, -4
 MODEL = make_model(0.96)
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 
 
 @pytest.fixture(scope="module", params=[("-O1",), FAST], ids=["plain", "fast maths"])
@@ -120,17 +119,17 @@ def _kinds() -> list[tuple[str, CFiles]]:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("kind", range(5), ids=["speed", "dense", "size", "int8", "lstm"])
 def test_fuzzed_frames_under_sanitizers(tmp_path, kind, compiler):
+    needs_sanitizers(compiler)
     files = _kinds()[kind][1]
     (tmp_path / "net.h").write_text(files.header)
     (tmp_path / "net.c").write_text(files.source)
     (tmp_path / "fuzz.c").write_text(FUZZER)
-    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = [
         compiler,
         *STRICT,
         "-O1",
         "-g",
-        *sanitizers,
+        *SANITIZERS,
         tmp_path / "net.c",
         tmp_path / "fuzz.c",
         "-o",

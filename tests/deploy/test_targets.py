@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import numpy as np
@@ -20,6 +19,7 @@ from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.normalise import Normaliser
 from tests.deploy.nets_for_tests import make_net
+from tests.needs import needs
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +53,11 @@ def exported(model, raw, number):
     return fixed_files(model, signals_of(model, raw[:100]), bits=int(number[3:]))
 
 
-needs_qemu = pytest.mark.skipif(
-    not shutil.which("qemu-system-arm"),
-    reason="qemu-system-arm is not installed (Debian package qemu-system-arm)",
-)
-
 # QEMU models no M0+ board with enough memory: its ARMv6-M code runs on the M3 board, which executes it unchanged.
 CHIPS = [(CORTEX_M4, "mps2-an386"), (CORTEX_M0PLUS, "mps2-an385")]
 
 
-@needs_qemu
+@needs("qemu-system-arm", package="qemu-system-arm")
 @pytest.mark.parametrize("number", ["float32", "int8", "int16"])
 @pytest.mark.parametrize("chip,board", CHIPS, ids=["M4", "M0+"])
 def test_microcontrollers(tmp_path, hands, chip, board, number):
@@ -86,12 +81,14 @@ def test_microcontrollers(tmp_path, hands, chip, board, number):
 
 
 @pytest.mark.parametrize(
-    "target,emulator", [("aarch64-linux-musl", "qemu-aarch64"), ("riscv64-linux-musl", "qemu-riscv64")]
+    "target,emulator",
+    [
+        pytest.param(f"{name}-linux-musl", f"qemu-{name}", marks=needs(f"qemu-{name}", package="qemu-user"))
+        for name in ("aarch64", "riscv64")
+    ],
 )
 @pytest.mark.parametrize("aim", ["speed", "size"])
 def test_other_architectures(tmp_path, hands, target, emulator, aim):
-    if not shutil.which(emulator):
-        pytest.skip(f"{emulator} is not installed (Debian package qemu-user)")
     model, raw, wanted = hands
     files = c_files(model, aim=aim, name="net")
     for name, text in (("net.h", files.header), ("net.c", files.source), ("main.c", files.main)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import shutil
 import subprocess
 import threading
 from functools import partial
@@ -18,6 +17,7 @@ from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.run.wasm import WasmNetwork, javascript, to_wasm
 from bandstop.deploy.verify import reference_scores, signals_of
 from tests.deploy.nets_for_tests import make_model, sequences
+from tests.needs import needs
 
 MODEL = make_model(0.97)
 PAGE = """<!doctype html><body><script type="module">
@@ -67,7 +67,7 @@ def _site(folder):
     return reference_scores(MODEL, signals_of(MODEL, sequences())).argmax(1).tolist()
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed (Debian package nodejs)")
+@needs("node", package="nodejs")
 def test_loader_in_node(tmp_path):
     wanted = _site(tmp_path)
     (tmp_path / "run.mjs").write_text(
@@ -82,9 +82,7 @@ def test_loader_in_node(tmp_path):
     assert shown.strip() == f"{json.dumps(wanted, separators=(',', ':'))} {MODEL.class_names[0]} -2"
 
 
-@pytest.mark.skipif(
-    not shutil.which("chromium"), reason="chromium is not installed (Debian package chromium)"
-)
+@needs("chromium", package="chromium")
 def test_loader_in_headless_chromium(tmp_path):
     wanted = _site(tmp_path)
 
