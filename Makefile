@@ -4,7 +4,7 @@ PYTHON ?=
 VENV ?= .venv
 SETUP = PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
 # make cannot name files whose names hold a space, so no target is a file: tools/setup.sh knows what is installed.
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo:
 	@$(SETUP) app,fast
@@ -21,5 +21,9 @@ lint:
 	"$(VENV)/bin/mypy"
 	"$(VENV)/bin/lint-imports"
 
+docs:
+	@$(SETUP) docs
+	NO_MKDOCS_2_WARNING=1 "$(VENV)/bin/mkdocs" build --strict --quiet
+
 clean:
-	rm -rf build dist demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist demo site runs .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

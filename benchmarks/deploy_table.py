@@ -64,7 +64,7 @@ def readme_table(results: dict) -> str:
         name = f"{size.replace('k', ' k')} weights, {100 * rate:.0f} % removed"
         row = [name, f"**{ours:.3g} µs**", f"{runtime:.3g} µs ({runtime / ours:.0f}×)"]
         rows.append([*row, f"{times[best]:.3g} µs, {best} ({times[best] / ours:.0f}×)"])
-    return _table(["network", "bandstop C", "ONNX Runtime", "best rival"], rows)
+    return _table(["network", "bandstop C", "ONNX Runtime", "fastest other runtime"], rows)
 
 
 def replace_region(page: Path, text: str) -> bool:
@@ -99,16 +99,21 @@ def draw(results: dict, path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
-def write_all(results: dict, root: Path) -> None:
-    """Both pages' tables and the picture."""
+def page_tables(results: dict) -> str:
+    """What docs/deploy.md shows."""
     about = (
         f"Measured on {results['machine']}, data: {results['data']}; `{results['command']}`. "
         + "Versions: "
         + ", ".join(f"{n} {v}" for n, v in results["versions"].items())
         + "."
     )
-    text = "\n\n".join((about, latency_table(results), "![](deploy.png)", size_table(results)))
-    replace_region(root / "docs" / "deploy.md", text)
+    picture = "![Time of one inference against the number of kept weights, for every runtime](deploy.png)"
+    return "\n\n".join((about, latency_table(results), picture, size_table(results)))
+
+
+def write_all(results: dict, root: Path) -> None:
+    """Both pages' tables and the picture."""
+    replace_region(root / "docs" / "deploy.md", page_tables(results))
     if not replace_region(root / "README.md", readme_table(results)):
         print("README.md has no deploy-table markers; its table was not written")
     draw(results, root / "docs" / "deploy.png")

@@ -1,19 +1,8 @@
 """Pages made from result files say what these say."""
 
-import importlib.util
 import json
-from pathlib import Path
-from types import ModuleType
 
-ROOT = Path(__file__).parents[1]
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from scripts import ROOT, script
 
 
 def test_the_page_on_scale_is_current() -> None:
@@ -32,3 +21,10 @@ def test_the_page_on_one_training_is_current() -> None:
     made = script("one_training_page")
     rows = json.loads(made.RESULTS.read_text(encoding="utf-8"))["rows"]
     assert made.PAGE.read_text(encoding="utf-8") == made.page(rows), "run benchmarks/one_training_page.py"
+
+
+def test_the_table_of_deploying_is_current() -> None:
+    made = script("deploy_table")
+    found = json.loads((ROOT / "benchmarks" / "results" / "deploy.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    assert page.split(made.START)[1].split(made.END)[0].strip() == made.page_tables(found)
