@@ -25,9 +25,7 @@ def run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, epochs: int) -
             exec(compile(text, page, "exec"), scope)
             continue
         for line in text.splitlines():
-            if line.startswith("bandstop ") and not line.startswith(
-                "bandstop bench"
-            ):  # slow, and tested elsewhere
+            if line.startswith("bandstop ") and not line.startswith("bandstop bench"):  # slow
                 assert main(shlex.split(EPOCHS.sub(f"--epochs {epochs}", line))[1:]) in (0, None), line
 
 
