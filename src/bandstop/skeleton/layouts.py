@@ -154,6 +154,7 @@ NTU_25 = Layout(
 )
 
 LAYOUTS = (HAND, MEDIAPIPE_HAND, SBU_15, SBU_PAIR, KINECT_20, COCO_17, NTU_25)
+"""Every layout that is known by name."""
 
 _GUESSABLE = (
     *LAYOUTS,

@@ -26,6 +26,7 @@ FORMS = (
     "hands, hands:SEED, fpha:PATH, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, pyskl:PATH, pyskl:PATH@SPLIT, "
     "mediapipe:PATH, a folder, or an archive .npz"
 )
+"""The forms that ``load`` understands, in words."""
 
 
 def load(spec: str) -> SequenceSet:
