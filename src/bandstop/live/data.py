@@ -1,0 +1,89 @@
+"""Streams to learn from, to choose the threshold on, and to judge on, from any data that training takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandstop.errors import DataError
+from bandstop.live.hand_streams import make_hand_streams
+from bandstop.live.joined import gestures_and_idle, join_sequences
+from bandstop.live.stream import Stream
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.layouts import HAND
+from bandstop.skeleton.load import load
+from bandstop.skeleton.split import train_and_test
+
+__all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]
+
+_TIMES_JOINED = 3
+"""How often each training sequence is used, each time between other neighbours."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiveData:
+    """Streams that share no sequence (and, where the data say so, no subject), and the skeleton they show."""
+
+    train: tuple[Stream, ...]
+    validation: tuple[Stream, ...]
+    test: tuple[Stream, ...]
+    """Empty where the data hold no part for it."""
+    class_names: tuple[str, ...]
+    edges: NDArray[np.int64]
+    root: int
+    joint_names: tuple[str, ...]
+
+
+def hands_live(seed: int = 0) -> LiveData:
+    """Streams of the embedded hands."""
+    made = make_hand_streams(seed)
+    edges = np.array(HAND.edges, dtype=np.int64)
+    groups = made.train, made.validation, made.test
+    return LiveData(*groups, made.class_names, edges, HAND.root, HAND.joint_names)
+
+
+def _split_idle(
+    idle: Sequence[NDArray[np.float32]], parts: int
+) -> list[list[NDArray[np.float32]]]:
+    """Idle recordings cut so that each part has its own time: long recordings in pieces, in turn."""
+    pieces = [[np.asarray(p) for p in np.array_split(one, parts) if len(p) >= 2] for one in idle]
+    return [[piece[k] for piece in pieces if k < len(piece)] for k in range(parts)]
+
+
+def joined_live(sequences: SequenceSet, *, seed: int = 0, frames_per_second: float = 30.0) -> LiveData:
+    """Streams joined from cut-outs; the data's own test part is left for judging, if there is one."""
+    gestures, idle = gestures_and_idle(sequences.repaired())
+    own_test = bool((gestures.split == "test").any() and (gestures.split == "train").any())
+    train, held, _ = train_and_test(gestures, validation=0.25 if own_test else 0.0, seed=seed)
+    groups = [gestures.subset(train), gestures.subset(held)]
+    groups += [gestures.subset(gestures.split == "test")] if own_test else []
+    calm = _split_idle(idle, len(groups)) if idle else [[] for _ in groups]
+    made: list[tuple[Stream, ...]] = []
+    for place, (part, still) in enumerate(zip(groups, calm, strict=True)):
+        times = _TIMES_JOINED if place == 0 else 1
+        made.append(
+            tuple(
+                stream
+                for time in range(times)
+                for stream in join_sequences(
+                    part, still, seed=seed * 100 + 10 * place + time, frames_per_second=frames_per_second
+                )
+            )
+        )
+    test = made[2] if own_test else ()
+    return LiveData(
+        made[0], made[1], test, gestures.class_names, gestures.edges, gestures.root, gestures.joint_names
+    )
+
+
+def load_live_data(data: str, *, seed: int = 0, frames_per_second: float = 30.0) -> LiveData:
+    """Streams of ``data``, named as for `bandstop train`; sequences of a class `none` are idle recordings."""
+    if data == "hands":
+        return hands_live(seed)
+    sequences = load(data)
+    if sequences.lengths.max() < 2:
+        raise DataError("streams are made of moving gestures; every sequence here has one frame only")
+    return joined_live(sequences, seed=seed, frames_per_second=frames_per_second)

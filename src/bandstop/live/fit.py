@@ -1,0 +1,98 @@
+"""Training a stream recogniser: windows of training streams, one ordinary run, a rule chosen on validation streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bandstop.live.calibrate import Calibrated, calibrate, usual_durations
+from bandstop.live.data import LiveData
+from bandstop.live.decision import DecisionRule
+from bandstop.live.looks import events_of, look_at
+from bandstop.live.measures import StreamMeasures, measure_streams
+from bandstop.live.recogniser import LiveSettings, save_live
+from bandstop.live.windows import WindowPlan, training_windows
+from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton.augment import Augmentation
+from bandstop.training.config import RunConfig
+from bandstop.training.recogniser import Recogniser, load_recogniser
+from bandstop.training.run import train_run
+
+__all__ = ["LiveResult", "fit_live", "live_config", "window_set"]
+
+
+@dataclass(frozen=True)
+class LiveResult:
+    """What came of a training: the chosen rule with its validation measures, and the test streams' measures."""
+
+    calibrated: Calibrated
+    test: StreamMeasures | None
+    metrics: dict[str, Any]
+
+
+def live_config(config: RunConfig) -> RunConfig:
+    """``config`` with the settings that windows of streams want: hardly any crops, larger batches.
+
+    >>> live_config(RunConfig(rate=0.98)).augment.crop
+    0.03
+    """
+    return replace(config, augment=Augmentation(crop=0.03, warp=0.1), optim=replace(config.optim, batch=150))
+
+
+def window_set(data: LiveData, plan: WindowPlan, *, per_gesture: int = 5, seed: int = 0) -> SequenceSet:
+    """Windows of the training streams to train on, and of the validation streams to judge on."""
+    train = training_windows(data.train, data.class_names, plan, per_gesture=per_gesture, seed=seed)
+    judge = training_windows(data.validation, data.class_names, plan, per_gesture=1, seed=seed + 1)
+    return SequenceSet.from_sequences(
+        [*train, *judge],
+        labels=np.concatenate([train.labels, judge.labels]),
+        class_names=train.class_names,
+        subjects=np.concatenate([train.subjects, judge.subjects]),
+        split=np.repeat(["train", "test"], [len(train), len(judge)]),
+        edges=data.edges,
+        root=data.root,
+        joint_names=data.joint_names,
+        name="windows",
+    )
+
+
+def _judge(recogniser: Recogniser, data: LiveData, settings: LiveSettings) -> StreamMeasures | None:
+    if not data.test:
+        return None
+    looks = [look_at(recogniser, stream, settings.plan) for stream in data.test]
+    return measure_streams(data.test, [events_of(found, settings.rule) for found in looks])
+
+
+def fit_live(
+    config: RunConfig,
+    data: LiveData,
+    out: Path,
+    *,
+    false_alarms: float = 1.0,
+    plan: WindowPlan | None = None,
+    rule: DecisionRule | None = None,
+    resume: bool = False,
+    show: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> LiveResult:
+    """Train into the folder ``out`` and write `live.json` there.
+
+    ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation streams.
+    """
+    plan = plan or WindowPlan.for_streams(data.train)
+    rate = data.train[0].frames_per_second
+    metrics = train_run(
+        config, out, sequences=window_set(data, plan, seed=config.seed), resume=resume, show=show
+    )
+    recogniser = load_recogniser(out)
+    looks = [look_at(recogniser, stream, plan) for stream in data.validation]
+    refractory = min(plan.length, round(0.6 * rate))
+    rule = rule or DecisionRule(refractory=refractory)
+    rule = replace(rule, durations=usual_durations(data.train, len(data.class_names)))
+    found = calibrate(looks, data.validation, plan, rule, false_alarms=false_alarms)
+    settings = LiveSettings(plan, found.rule, rate, false_alarms, found.met, found.measures.as_dict())
+    save_live(settings, out)
+    return LiveResult(found, _judge(recogniser, data, settings), metrics)

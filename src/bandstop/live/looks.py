@@ -1,0 +1,59 @@
+"""Every look at a stream at once: the scores that a live recogniser would find, without pushing frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bandstop.live.decision import Decider, DecisionRule
+from bandstop.live.event import Event
+from bandstop.live.stream import Stream
+from bandstop.live.windows import WindowPlan
+from bandstop.skeleton.chunk import ChunkTable
+from bandstop.training.recogniser import Recogniser
+
+__all__ = ["Looks", "events_of", "look_at"]
+
+_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Class scores ``[N, classes]`` of the windows that end at the frame counts ``at`` ``[N]``."""
+
+    at: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+
+def look_at(recogniser: Recogniser, stream: Stream, plan: WindowPlan) -> Looks:
+    """The scores of all looks at ``stream``: at frame counts that are multiples of the hop, once a window is full."""
+    first = -(-plan.length // plan.hop) * plan.hop
+    at = np.arange(first, len(stream) + 1, plan.hop)
+    if not len(at):
+        return Looks(at, np.zeros((0, len(recogniser.class_names)), np.float32))
+    table, chunks = ChunkTable([stream.joints]), recogniser.normaliser.chunks
+    inside = torch.linspace(0, 1, chunks + 1, dtype=torch.float64) * plan.length
+    found = []
+    with torch.no_grad():
+        for ends in torch.from_numpy(at).double().split(_AT_ONCE):
+            boundaries = (ends - plan.length)[:, None] + inside
+            windows = table.chunks(torch.zeros(len(ends), dtype=torch.long), boundaries)
+            frames = torch.full((len(ends),), plan.length)
+            found.append(recogniser.net(recogniser.normaliser(windows, frames)).numpy())
+    return Looks(at, np.concatenate(found))
+
+
+def events_of(looks: Looks, rule: DecisionRule) -> list[Event]:
+    """The events that ``rule`` makes of the looks at a stream."""
+    decider = Decider(rule)
+    found = (decider.look(row, int(at)) for row, at in zip(looks.scores, looks.at, strict=True))
+    return [event for event in found if event is not None]
+
+
+def events_of_all(looks: Sequence[Looks], rule: DecisionRule) -> list[list[Event]]:
+    """The same for several streams."""
+    return [events_of(one, rule) for one in looks]
