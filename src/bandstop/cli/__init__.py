@@ -15,6 +15,7 @@ VERBS = {
     "demo": "train a dense and a 98 % pruned recogniser on embedded hand motions, and show both",
     "train": "train a recogniser to a budget of connections",
     "extract": "take another budget out of a run trained for many, without training",
+    "live": "train a recogniser for continuous streams",
     "evaluate": "judge a finished run on data",
     "predict": "name the action in sequence files",
     "report": "make a run's page of pictures",

@@ -24,8 +24,9 @@ __all__ = ["Live", "main"]
 class Live:
     """Train a recogniser for continuous streams, in which most of the time nothing happens.
 
-    DATA as for `bandstop train`: cut-out gestures are joined to streams; the sequences of a class called none are idle
-    recordings. The threshold is chosen on validation streams for the rate of false alarms that you name.
+    DATA as for `bandstop train`: cut-out gestures are joined to streams; the sequences of a class called none
+    are idle recordings. The threshold is chosen on validation streams for the rate of false alarms that you
+    name.
 
     Examples:
       bandstop live hands --rate 0.98 --false-alarms 1/min --out runs/live98
@@ -64,7 +65,9 @@ def _lines(result: LiveResult, rate: float) -> list[str]:
     found = result.calibrated
     lines = [f"threshold {found.rule.threshold:g}, chosen for {found.asked:g} false alarms a minute"]
     if not found.met:
-        lines.append("the validation streams had more: record more of what lies between gestures, or train longer")
+        lines.append(
+            "the validation streams had more: record more of what lies between gestures, or train longer"
+        )
     lines.append(_line("validation streams", found.measures, rate))
     if result.test is not None:
         lines.append(_line("test streams", result.test, rate))
@@ -73,6 +76,7 @@ def _lines(result: LiveResult, rate: float) -> list[str]:
 
 def _line(what: str, m: StreamMeasures, rate: float) -> str:
     return (
-        f"{what}: {m.detection_rate:.1%} of {m.gestures} gestures found, {m.false_alarms_per_minute:.2f} false alarms "
-        f"a minute, Jaccard index {m.jaccard_index:.2f}, named {m.delay_frames / rate:.2f} s after the end (median)"
+        f"{what}: {m.detection_rate:.1%} of {m.gestures} gestures found, "
+        f"{m.false_alarms_per_minute:.2f} false alarms a minute, Jaccard index {m.jaccard_index:.2f}, "
+        f"named {m.delay_frames / rate:.2f} s after the end (median)"
     )

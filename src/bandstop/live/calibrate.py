@@ -1,4 +1,4 @@
-"""Choosing a rule on validation streams: a temperature for honest confidence, a threshold for few false alarms."""
+"""A rule chosen on validation streams: temperature for honest confidence, threshold for few false alarms."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ def parse_false_alarms(text: str) -> float:
     except (ValueError, KeyError):
         rate = math.nan
     if not rate > 0:
-        raise ConfigError(f"a rate of false alarms is a number a unit, such as 1/min or 6/hour, found {text!r}")
+        raise ConfigError(
+            f"a rate of false alarms is a number a unit, such as 1/min or 6/hour, found {text!r}"
+        )
     return rate
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A rule, what it does on the validation streams, and whether the asked rate of false alarms was met there."""
+    """A rule, what it does on the validation streams, and whether it has as few false alarms as asked."""
 
     rule: DecisionRule
     measures: StreamMeasures
@@ -93,9 +95,10 @@ def calibrate(
     *,
     false_alarms: float,
 ) -> Calibrated:
-    """The threshold that finds most gestures with at most ``false_alarms`` a minute on the validation streams.
+    """The threshold that finds most gestures with at most ``false_alarms`` a minute.
 
-    If no threshold keeps to that rate, the one with the fewest false alarms, and ``met`` is false.
+    If no threshold that finds anything keeps to that rate, the one with the fewest false alarms, and ``met``
+    is false.
     """
     rule = replace(rule, temperature=best_temperature(looks, streams, plan))
     rule = replace(rule, lag=_lag(looks, streams, replace(rule, threshold=0.5)))
@@ -103,9 +106,12 @@ def calibrate(
     for threshold in THRESHOLDS:
         candidate = replace(rule, threshold=threshold)
         tried.append((candidate, measure_streams(streams, [events_of(found, candidate) for found in looks])))
-    quiet = [pair for pair in tried if pair[1].false_alarms_per_minute <= false_alarms]
+    useful = [pair for pair in tried if pair[1].detection_rate > 0]
+    quiet = [pair for pair in useful if pair[1].false_alarms_per_minute <= false_alarms]
     if not quiet:
-        fewest = min(tried, key=lambda pair: (pair[1].false_alarms_per_minute, -pair[1].detection_rate))
+        fewest = min(
+            useful or tried, key=lambda pair: (pair[1].false_alarms_per_minute, -pair[1].detection_rate)
+        )
         return Calibrated(*fewest, false_alarms, met=False)
     most = max(quiet, key=lambda pair: (pair[1].detection_rate, pair[0].threshold))
     return Calibrated(*most, false_alarms, met=True)

@@ -45,9 +45,7 @@ def hands_live(seed: int = 0) -> LiveData:
     return LiveData(*groups, made.class_names, edges, HAND.root, HAND.joint_names)
 
 
-def _split_idle(
-    idle: Sequence[NDArray[np.float32]], parts: int
-) -> list[list[NDArray[np.float32]]]:
+def _split_idle(idle: Sequence[NDArray[np.float32]], parts: int) -> list[list[NDArray[np.float32]]]:
     """Idle recordings cut so that each part has its own time: long recordings in pieces, in turn."""
     pieces = [[np.asarray(p) for p in np.array_split(one, parts) if len(p) >= 2] for one in idle]
     return [[piece[k] for piece in pieces if k < len(piece)] for k in range(parts)]

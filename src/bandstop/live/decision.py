@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bandstop.errors import ConfigError
 from bandstop.live.event import Event
@@ -21,10 +20,10 @@ Floats = NDArray[np.float64]
 class DecisionRule:
     """When a gesture counts as seen.
 
-    With p the mean over the last ``smooth`` looks of ``softmax(scores / temperature)``, the likeliest gesture becomes
-    a candidate when p ≥ ``threshold``. The candidate is named ``patience`` looks later, as the likeliest gesture of
-    that time. Then follow ``refractory`` frames without a candidate, and the same class must fall below ``release``
-    before it can be named again.
+    With p the mean over the last ``smooth`` looks of ``softmax(scores / temperature)``, the likeliest gesture
+    becomes a candidate when p ≥ ``threshold``. The candidate is named ``patience`` looks later, as the
+    likeliest gesture of that time. Then follow ``refractory`` frames without a candidate, and the same class
+    must fall below ``release`` before it can be named again.
     """
 
     threshold: float = 0.7
@@ -62,8 +61,9 @@ class Decider:
     >>> decider = Decider(rule)
     >>> decider.look([0.0, 3.0], at=30) is None  # the last class is `none`
     True
-    >>> decider.look([3.0, 0.0], at=33)
-    Event(begin=13, end=33, label=0, confidence=0.9525741268224333, at=33)
+    >>> event = decider.look([3.0, 0.0], at=33)
+    >>> event.begin, event.end, event.label, round(event.confidence, 3)
+    (13, 33, 0, 0.953)
     """
 
     def __init__(self, rule: DecisionRule) -> None:
@@ -82,7 +82,7 @@ class Decider:
         """Smoothed probability of each class, `none` last."""
         return np.asarray(np.sum(self._recent, axis=0) / self.rule.smooth, dtype=np.float64)
 
-    def look(self, scores: Sequence[float] | Floats, at: int) -> Event | None:
+    def look(self, scores: ArrayLike, at: int) -> Event | None:
         """Take the class scores (`none` last) of the window that ends at frame count ``at``."""
         scaled = np.asarray(scores, dtype=np.float64) / self.rule.temperature
         likelihood = np.exp(scaled - scaled.max())
@@ -95,12 +95,16 @@ class Decider:
             self._waited += 1
             if seen[best] > self._candidate[0]:
                 self._candidate = float(seen[best]), best, at
-        elif seen[best] >= self.rule.threshold and at >= self._quiet_until:
-            if self._armed or best != self._last_class:
-                self._candidate, self._waited = (float(seen[best]), best, at), 0
+        elif self._may_begin(float(seen[best]), best, at):
+            self._candidate, self._waited = (float(seen[best]), best, at), 0
         if self._candidate is None or self._waited < self.rule.patience:
             return None
         return self._emit(at)
+
+    def _may_begin(self, confidence: float, label: int, at: int) -> bool:
+        """Whether ``label`` may become a candidate now."""
+        calm = at >= self._quiet_until and (self._armed or label != self._last_class)
+        return calm and confidence >= self.rule.threshold
 
     def _emit(self, at: int) -> Event:
         assert self._candidate is not None

@@ -1,11 +1,11 @@
-"""Training a stream recogniser: windows of training streams, one ordinary run, a rule chosen on validation streams."""
+"""Training a stream recogniser: windows of streams, one ordinary run, a rule chosen on validation streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ __all__ = ["LiveResult", "fit_live", "live_config", "window_set"]
 
 @dataclass(frozen=True)
 class LiveResult:
-    """What came of a training: the chosen rule with its validation measures, and the test streams' measures."""
+    """What came of a training: the chosen rule with its measures, and those of the test streams."""
 
     calibrated: Calibrated
     test: StreamMeasures | None
@@ -35,12 +35,14 @@ class LiveResult:
 
 
 def live_config(config: RunConfig) -> RunConfig:
-    """``config`` with the settings that windows of streams want: hardly any crops, larger batches.
+    """``config`` with what windows of streams want: signals of motion, hardly any crops, larger batches.
 
-    >>> live_config(RunConfig(rate=0.98)).augment.crop
-    0.03
+    >>> live_config(RunConfig(rate=0.98)).signal
+    'motion'
     """
-    return replace(config, augment=Augmentation(crop=0.03, warp=0.1), optim=replace(config.optim, batch=150))
+    signal: Literal["motion", "places"] = "motion" if config.net.kind == "gcn" else "places"
+    augment = Augmentation(crop=0.03, warp=0.1, pace=0.0)
+    return replace(config, signal=signal, augment=augment, optim=replace(config.optim, batch=150))
 
 
 def window_set(data: LiveData, plan: WindowPlan, *, per_gesture: int = 5, seed: int = 0) -> SequenceSet:
@@ -80,7 +82,8 @@ def fit_live(
 ) -> LiveResult:
     """Train into the folder ``out`` and write `live.json` there.
 
-    ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation streams.
+    ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation
+    streams.
     """
     plan = plan or WindowPlan.for_streams(data.train)
     rate = data.train[0].frames_per_second

@@ -2,7 +2,8 @@
 
 A person rests, and fidgets: now and then the hand wanders to a chance pose and back. Out of the rest it comes
 to the first pose of a gesture, performs it, and sinks back. People, actions and the sensor are those of
-:mod:`bandstop.skeleton.hands`; no cut-out is reused, so nothing jumps where one thing ends and the next begins.
+:mod:`bandstop.skeleton.hands`; no cut-out is reused, so nothing jumps where one thing ends and the next
+begins.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def _frames(seconds: float) -> int:
     return max(1, round(seconds * FRAMES_PER_SECOND))
 
 
-def _phases(action: Action, progress: Floats, cycles: int, begin: float, habits: _Habits, skew: float) -> Floats:
+def _phases(
+    action: Action, progress: Floats, cycles: int, begin: float, habits: _Habits, skew: float
+) -> Floats:
     """Phase of every channel: each joint a little late, each cycle a little skewed; a last pose is held."""
     phase = np.clip(progress[:, None] * cycles - habits.delay, 0.0, cycles) + begin
     phase = phase - np.maximum(np.ceil(phase) - 1.0, 0.0)
@@ -127,7 +130,11 @@ def _stream(rng: np.random.Generator, people: People, who: int) -> Stream:
     """Every action once in chance order, idle parts between, and one long idle part."""
     posture = people.posture[who] + rng.normal(0.0, 0.09, _WIDTH) * _STRAY
     habits = _Habits(
-        people.amplitude[who], posture, people.delay[who], float(people.tempo[who]), float(people.sympathy[who])
+        people.amplitude[who],
+        posture,
+        people.delay[who],
+        float(people.tempo[who]),
+        float(people.sympathy[who]),
     )
     parts = [_idle(rng, rng.uniform(1.0, 3.0))]
     long_idle = int(rng.integers(len(ACTIONS)))
@@ -166,7 +173,9 @@ def make_hand_streams(
     if seed < 0:
         raise ConfigError(f"the seed of the streams must be 0 or more, found {seed}")
     if min(*people, *repetitions) < 1:
-        raise ConfigError(f"each group of streams needs a person and a stream, found {people} and {repetitions}")
+        raise ConfigError(
+            f"each group of streams needs a person and a stream, found {people} and {repetitions}"
+        )
     rng = np.random.Generator(np.random.PCG64([seed, 41]))
     everyone = People.sample(rng, sum(people))
     groups, first = [], 0

@@ -1,8 +1,8 @@
 """Streams joined from cut-out sequences: transitions and idle motion between them; same seed, same bytes.
 
-Between two gestures the hand goes over to an idle pose and out of it again, each joint along the minimum-jerk course.
-Idle motion is taken from idle recordings where there are some; otherwise it is a slow aimless movement about the pose
-in which the sequences begin and end.
+Between two gestures the hand goes over to an idle pose and out of it again, each joint along the minimum-jerk
+course. Idle motion is taken from idle recordings where there are some; otherwise it is a slow aimless
+movement about the pose in which the sequences begin and end.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class _Idle:
         for lowest, highest, strength in ((0.05, 0.3, 0.08), (0.3, 1.0, 0.04)):
             frequency = self.rng.uniform(lowest, highest, pose.shape)
             phase = self.rng.uniform(0.0, 1.0, pose.shape)
-            motion += self.rng.normal(0.0, strength, pose.shape) * np.sin(2 * np.pi * (frequency * clock + phase))
+            motion += self.rng.normal(0.0, strength, pose.shape) * np.sin(
+                2 * np.pi * (frequency * clock + phase)
+            )
         return np.asarray(pose + motion * self.size, dtype=np.float64)
 
 
@@ -126,7 +128,9 @@ def join_sequences(
             for index in order[start : start + per_stream]:
                 begin = _append(parts, centred[index], _frames(rng, frames_per_second))
                 gestures.append(Gesture(begin, begin + len(centred[index]), int(sequences.labels[index])))
-                _append(parts, still.frames(rng.uniform(*idle_seconds), root), _frames(rng, frames_per_second))
+                _append(
+                    parts, still.frames(rng.uniform(*idle_seconds), root), _frames(rng, frames_per_second)
+                )
             joints = np.concatenate(parts).astype(np.float32)
             streams.append(Stream(joints, tuple(gestures), str(subject), frames_per_second))
     return streams

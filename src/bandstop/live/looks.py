@@ -1,8 +1,7 @@
-"""Every look at a stream at once: the scores that a live recogniser would find, without pushing frame by frame."""
+"""Every look at a stream at once: the scores that a live recogniser would find frame by frame."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +29,7 @@ class Looks:
 
 
 def look_at(recogniser: Recogniser, stream: Stream, plan: WindowPlan) -> Looks:
-    """The scores of all looks at ``stream``: at frame counts that are multiples of the hop, once a window is full."""
+    """The scores of all looks at ``stream``: every hop frames, once a window is full."""
     first = -(-plan.length // plan.hop) * plan.hop
     at = np.arange(first, len(stream) + 1, plan.hop)
     if not len(at):
@@ -39,7 +38,7 @@ def look_at(recogniser: Recogniser, stream: Stream, plan: WindowPlan) -> Looks:
     inside = torch.linspace(0, 1, chunks + 1, dtype=torch.float64) * plan.length
     found = []
     with torch.no_grad():
-        for ends in torch.from_numpy(at).double().split(_AT_ONCE):
+        for ends in torch.split(torch.from_numpy(at).double(), _AT_ONCE):
             boundaries = (ends - plan.length)[:, None] + inside
             windows = table.chunks(torch.zeros(len(ends), dtype=torch.long), boundaries)
             frames = torch.full((len(ends),), plan.length)
@@ -52,8 +51,3 @@ def events_of(looks: Looks, rule: DecisionRule) -> list[Event]:
     decider = Decider(rule)
     found = (decider.look(row, int(at)) for row, at in zip(looks.scores, looks.at, strict=True))
     return [event for event in found if event is not None]
-
-
-def events_of_all(looks: Sequence[Looks], rule: DecisionRule) -> list[list[Event]]:
-    """The same for several streams."""
-    return [events_of(one, rule) for one in looks]

@@ -1,8 +1,9 @@
 """How well the gestures of streams were found, measured as in SHREC'22 (track on online gesture recognition).
 
-An event finds a gesture if it has the same class, covers more than half of it, and is not longer than twice the
-gesture (Emporio et al., *SHREC 2022 Track on Online Detection of Heterogeneous Gestures*, 2022). Each gesture is
-found by one event at most; every other event is a false alarm, also one that names a real gesture wrongly.
+An event finds a gesture if it has the same class, covers more than half of it, and is not longer than twice
+the gesture (Emporio et al., *SHREC 2022 Track on Online Detection of Heterogeneous Gestures*, 2022). Each
+gesture is found by one event at most; every other event is a false alarm, also one that names a real gesture
+wrongly.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class StreamMeasures:
     jaccard_index: float
     """Mean overlap of true and named frames, see :func:`jaccard_index`."""
     delay_frames: float
-    """Median frames from a found gesture's end to the moment at which it was named (negative: before its end)."""
+    """Median frames from a found gesture's end to when it was named (negative: before its end)."""
     delay_frames_90: float
     """The same, reached by nine gestures of ten."""
 
@@ -43,7 +44,7 @@ class StreamMeasures:
 
 
 def match_events(gestures: Sequence[Gesture], events: Sequence[Event]) -> list[int]:
-    """For each event the index of the gesture that it finds, or −1; the first event that finds a gesture has it.
+    """For each event the index of the gesture that it finds, or −1; the first event has it.
 
     >>> truth = [Gesture(0, 10, 3), Gesture(20, 30, 4)]
     >>> named = [Event(2, 11, 3, 0.9, 12), Event(3, 12, 3, 0.8, 13), Event(19, 31, 3, 0.9, 33)]
@@ -67,7 +68,7 @@ def match_events(gestures: Sequence[Gesture], events: Sequence[Event]) -> list[i
 
 
 def jaccard_index(gestures: Sequence[Gesture], events: Sequence[Event], frames: int) -> float:
-    """``mean over classes of |G ∩ E| / |G ∪ E|``, frames of a class in truth and events; 1 where both are empty.
+    """``mean over classes of |G ∩ E| / |G ∪ E|`` over frames, G the truth and E the events; 1 for two empty ones.
 
     >>> jaccard_index([Gesture(0, 10, 3)], [Event(5, 15, 3, 0.9, 15)], 20)
     0.3333333333333333

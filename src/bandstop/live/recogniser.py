@@ -72,7 +72,8 @@ class LiveRecogniser:
         joints = np.asarray(frame, np.float32)
         if joints.shape != self._ring.shape[1:]:
             raise DataError(
-                f"a frame must have shape {list(self._ring.shape[1:])} as in training, found {list(joints.shape)}"
+                f"a frame must have shape {list(self._ring.shape[1:])} as in training, "
+                f"found {list(joints.shape)}"
             )
         length = len(self._ring)
         if not np.isfinite(joints).all():

@@ -1,8 +1,8 @@
 """From streams to training sequences: windows labelled by the gesture that has just ended in them, or `none`.
 
-A window that ends at t is of the class of gesture g if g ended a moment ago, ``soonest ≤ t − g.end ≤ latest``. It
-is `none` if no gesture ended within a wider margin: idle time, the middle of a gesture, a gesture long past. What
-lies between is not used, because no answer would be wrong there.
+A window that ends at t is of the class of gesture g if g ended a moment ago, ``soonest ≤ t − g.end ≤
+latest``. It is `none` if no gesture ended within a wider margin: idle time, the middle of a gesture, a
+gesture long past. What lies between is not used, because no answer would be wrong there.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def training_windows(
     none_share: float = 1.0,
     seed: int = 0,
 ) -> SequenceSet:
-    """``per_gesture`` windows of each gesture, and ``none_share`` times as many of `none` (the last class)."""
+    """``per_gesture`` windows of each gesture, ``none_share`` times as many of `none` (the last class)."""
     rng = np.random.default_rng([seed, 43])
     chosen: list[tuple[int, int, int]] = []
     hard: list[tuple[int, int, int]] = []

@@ -1,0 +1,1 @@
+"""C and JavaScript of the stream recogniser."""
