@@ -28,3 +28,18 @@ def test_the_table_of_deploying_is_current() -> None:
     found = json.loads((ROOT / "benchmarks" / "results" / "deploy.json").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
     assert page.split(made.START)[1].split(made.END)[0].strip() == made.page_tables(found)
+
+
+def test_the_page_on_streams_is_current() -> None:
+    made, path = script("live_page"), ROOT / "docs" / "live.md"
+    rows = json.loads((ROOT / "benchmarks" / "results" / "live.json").read_text(encoding="utf-8"))["rows"]
+    text = path.read_text(encoding="utf-8")
+    assert text == made.page(text, rows), "run benchmarks/live_page.py"
+
+
+def test_streams_are_recognised_as_is_said() -> None:
+    rows = json.loads((ROOT / "benchmarks" / "results" / "live.json").read_text(encoding="utf-8"))["rows"]
+    hands = next(row for row in rows if (row["data"], row["rate"]) == ("hands", 0.98))
+    found = hands["test"]
+    assert found["detection_rate"] >= 0.9 and found["false_alarms_per_minute"] <= 1
+    assert found["delay_frames"] / hands["frames_per_second"] <= 0.3

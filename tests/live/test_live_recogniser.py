@@ -19,7 +19,7 @@ from bandstop.live import (
     measure_streams,
     read_live_settings,
 )
-from bandstop.skeleton.archive import write_archive
+from bandstop.skeleton import write_archive
 from bandstop.skeleton.hands import make_hands
 from bandstop.training.config import RunConfig
 from bandstop.training.recogniser import load_recogniser

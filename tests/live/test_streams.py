@@ -11,7 +11,7 @@ from bandstop.errors import ConfigError
 from bandstop.live import NONE, join_sequences, make_hand_streams
 from bandstop.live.data import joined_live
 from bandstop.live.joined import gestures_and_idle
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.hands import make_hands
 
 SMALL = {"people": (2, 1, 1), "repetitions": (1, 1, 2)}

@@ -12,9 +12,8 @@ from bandstop.errors import DataError
 from bandstop.live.hand_streams import make_hand_streams
 from bandstop.live.joined import gestures_and_idle, join_sequences
 from bandstop.live.stream import Stream
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet, load
 from bandstop.skeleton.layouts import HAND
-from bandstop.skeleton.load import load
 from bandstop.skeleton.split import train_and_test
 
 __all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]

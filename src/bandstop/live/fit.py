@@ -16,7 +16,7 @@ from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
 from bandstop.live.recogniser import LiveSettings, save_live
 from bandstop.live.windows import WindowPlan, training_windows
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.config import RunConfig
 from bandstop.training.recogniser import Recogniser, load_recogniser

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.live.stream import NONE, Gesture, Stream
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.motions import minimum_jerk
 
 __all__ = ["gestures_and_idle", "join_sequences"]

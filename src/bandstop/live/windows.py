@@ -15,7 +15,7 @@ import numpy as np
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.live.stream import NONE, Gesture, Stream
-from bandstop.skeleton.archive import SequenceSet
+from bandstop.skeleton import SequenceSet
 
 __all__ = ["WindowPlan", "label_window", "training_windows"]
 

@@ -1,0 +1,99 @@
+"""Exports of a stream recogniser, checked: the same frames must give the same events as in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bandstop.deploy.c.files import CFiles
+from bandstop.deploy.export import ExportOptions, make_c
+from bandstop.deploy.model import DeployModel
+from bandstop.errors import ExportError
+from bandstop.files import atomic_write, write_text
+from bandstop.live.device import NativeLive, WasmLive, live_texts, live_wasm, live_wasm_loader
+from bandstop.live.event import Event
+from bandstop.live.looks import events_of, look_at
+from bandstop.live.recogniser import LiveRecogniser, load_live
+from bandstop.live.stream import Stream
+
+__all__ = ["device_model", "export_live", "make_live_c"]
+
+
+def device_model(live: LiveRecogniser) -> DeployModel:
+    """What is compiled: the network of a stream recogniser, its normaliser and names."""
+    found = live.recogniser
+    edges = found.normaliser.edges
+    return DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, edges)
+
+
+def make_live_c(live: LiveRecogniser, options: ExportOptions | None = None) -> tuple[CFiles, dict[str, str]]:
+    """The C files of the network, and the texts of all files of the stream recogniser."""
+    model = device_model(live)
+    blank = torch.zeros(1, *model.shape).numpy()
+    files = make_c(model, blank, options or ExportOptions())
+    return files, live_texts(files, live.settings, live.recogniser.joints)
+
+
+def export_live(
+    run: str | Path,
+    to: Literal["c", "wasm"],
+    folder: Path,
+    *,
+    frames: NDArray[np.floating[Any]],
+    options: ExportOptions | None = None,
+) -> dict[str, Any]:
+    """Write C files or a WebAssembly module with its loader; checked on the stream ``frames`` ``[T, V, 3]``."""
+    live = load_live(run)
+    options = options or ExportOptions()
+    if options.number != "float32":
+        raise ExportError(f"a stream recogniser is exported in float32, found {options.number}")
+    files, texts = make_live_c(live, options)
+    stream = Stream(np.asarray(frames, np.float32), ())
+    wanted = events_of(look_at(live.recogniser, stream, live.settings.plan), live.settings.rule)
+    made: dict[str, bytes]
+    if to == "c":
+        found = NativeLive(files, texts).events(stream.joints)
+        made = {name: text.encode() for name, text in texts.items()}
+    else:
+        module = live_wasm(files, texts)
+        found = WasmLive(module).events(stream.joints)
+        made = {
+            f"{files.name}_live.wasm": module,
+            f"{files.name}_live.js": live_wasm_loader(files.name).encode(),
+        }
+    _check(found, wanted)
+    for name, data in made.items():
+        with atomic_write(folder / name) as part:
+            part.write_bytes(data)
+    report = {
+        "to": f"live {to}",
+        "files": {name: len(data) for name, data in made.items()},
+        "frames": len(stream),
+        "events": len(found),
+        "state_bytes": files.state_bytes + _stream_bytes(live),
+        "macs": files.program.macs,
+    }
+    write_text(folder / f"{files.name}-live-{to}.json", json.dumps(report, indent=2) + "\n")
+    return report
+
+
+def _stream_bytes(live: LiveRecogniser) -> int:
+    """Memory besides the network's own: the ring, the last looks, a few counters."""
+    classes = len(live.recogniser.class_names)
+    ring = live.settings.plan.length * 3 * live.recogniser.joints
+    return 4 * (ring + (live.settings.rule.smooth + 1) * classes + 9)
+
+
+def _check(found: list[Event], wanted: list[Event]) -> None:
+    """Refuse an export whose events differ: by more than rounding can move one of them over the threshold."""
+    same = [(e.label, e.begin, e.end) for e in found] == [(e.label, e.begin, e.end) for e in wanted]
+    if not same:
+        raise ExportError(
+            f"the exported stream recogniser names {len(found)} gestures where Python names {len(wanted)}, "
+            "or names them otherwise, and was not written"
+        )
