@@ -1,4 +1,4 @@
-"""A stream recogniser as C or WebAssembly: the exported network, and a small file that makes events of frames."""
+"""A stream recogniser as C or WebAssembly: the exported network, and a file that makes events of frames."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _filled(template: str, name: str, **values: str) -> str:
 
 
 def live_texts(files: CFiles, settings: LiveSettings, joints: int) -> dict[str, str]:
-    """All C files of a stream recogniser by their names: the network's two, the stream's two and an example."""
+    """All C files of a stream recogniser by name: the network's two, the stream's two and an example."""
     name, plan, rule = files.name, settings.plan, settings.rule
     header = _filled(
         "live.h",
@@ -118,7 +118,7 @@ class NativeLive:
         _write(folder, texts)
         sources = [folder / f"{name}.c", folder / f"{name}_live.c"]
         library = folder / f"lib{name}_live.so"
-        arguments = [*flags, *STRICT, "-fPIC", "-shared", *sources, "-o", library]
+        arguments: list[str | Path] = [*flags, *STRICT, "-fPIC", "-shared", *sources, "-o", library]
         compile_c(native_compiler(), arguments, what=f"compiling {name}_live.c")
         found = ctypes.CDLL(str(library))
         self._begin, self._push = found[f"{name}_live_begin"], found[f"{name}_live_push_frame"]

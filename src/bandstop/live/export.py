@@ -47,7 +47,7 @@ def export_live(
     frames: NDArray[np.floating[Any]],
     options: ExportOptions | None = None,
 ) -> dict[str, Any]:
-    """Write C files or a WebAssembly module with its loader; checked on the stream ``frames`` ``[T, V, 3]``."""
+    """Write C, or a WebAssembly module with its loader; checked on the stream ``frames`` ``[T, V, 3]``."""
     live = load_live(run)
     options = options or ExportOptions()
     if options.number != "float32":

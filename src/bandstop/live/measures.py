@@ -68,7 +68,7 @@ def match_events(gestures: Sequence[Gesture], events: Sequence[Event]) -> list[i
 
 
 def jaccard_index(gestures: Sequence[Gesture], events: Sequence[Event], frames: int) -> float:
-    """``mean over classes of |G ∩ E| / |G ∪ E|`` over frames, G the truth and E the events; 1 for two empty ones.
+    """``mean over classes of |G ∩ E| / |G ∪ E|``, G the true frames, E the named ones; 1 if both are empty.
 
     >>> jaccard_index([Gesture(0, 10, 3)], [Event(5, 15, 3, 0.9, 15)], 20)
     0.3333333333333333
