@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: doctests become highlighted blocks instead of quotations, roles of Sphinx become code."""
+"""Docstrings as Markdown: doctests become highlighted blocks, roles of Sphinx become code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mkdocs does besides: the repository's own pages and examples join the site, and the reference follows `__all__`."""
+"""What mkdocs does besides: the repository's own pages join the site, the reference follows `__all__`."""
 
 from __future__ import annotations
 

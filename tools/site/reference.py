@@ -70,7 +70,7 @@ def _directive(found: re.Match[str]) -> str:
 
 
 def undocumented(door: str) -> Iterator[str]:
-    """Public things of a door without a docstring: exported objects, and methods and properties of classes."""
+    """Public things of a door without a docstring: objects, and methods and properties of classes."""
     for name, found in exported(door).items():
         if not found.has_docstring:
             yield f"{door}.{name}"
