@@ -1,11 +1,12 @@
-"""Exported networks against the runtimes, in one run: `python benchmarks/deploy.py [--data DATA] [--nets DIR]`.
+"""Exported networks against the runtimes, in one run:
+`python benchmarks/deploy.py [--data DATA] [--nets DIR]`.
 
-Trains what is missing in ``--nets`` (the 39 k and the 251 k GCN, each at 0, 55, 80, 95, 98 and 99 %; on the embedded hands
-unless ``--data`` names others as for `bandstop train`), exports and compiles each network, and times it beside the rivals,
-which live in environments of their own under ``--rivals`` (made on first use). One core, batch 1, all in turns, medians.
-Results go to benchmarks/results/deploy.json after every network, so that a stopped run goes on where it was (``--again``
-measures anew); then the tables in docs/deploy.md and README.md and the picture docs/deploy.png are made from them
-(``--table`` does only that).
+Trains what is missing in ``--nets`` (the 39 k and the 251 k GCN, each at 0, 55, 80, 95, 98 and 99 %; on the
+embedded hands unless ``--data`` names others as for `bandstop train`), exports and compiles each network, and
+times it beside the rivals, which live in environments of their own under ``--rivals`` (made on first use).
+One core, batch 1, all in turns, medians. Results go to benchmarks/results/deploy.json after every network, so
+that a stopped run goes on where it was (``--again`` measures anew); then the tables in docs/deploy.md and
+README.md and the picture docs/deploy.png are made from them (``--table`` does only that).
 """
 
 from __future__ import annotations

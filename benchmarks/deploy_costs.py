@@ -1,7 +1,9 @@
-"""The cost model beside the clock: `python benchmarks/deploy_costs.py RUN…` times every step of every network's program.
+"""The cost model beside the clock: every step of every network's program is timed,
+`python benchmarks/deploy_costs.py RUN…`.
 
-A step's time is the difference between the program up to it and the program before it, best of many rounds. The constants
-of ``bandstop.deploy.plan.cost.Machine`` were set by hand so that the two columns agree; do so again for another kind of machine.
+A step's time is the difference between the program up to it and the program before it, best of many rounds.
+The constants of ``bandstop.deploy.plan.cost.Machine`` were set by hand so that the two columns agree; do so
+again for another kind of machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The rivals' environments, and the race: every program is made ready, then all are timed in turns, several rounds."""
+"""The rivals' environments, and the race: every program is made ready, then all are timed in turns,
+several rounds.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def versions(folder: Path) -> dict[str, str]:
 
 
 def save_network(model, inputs, wanted, work: Path) -> None:
-    """What the rivals start from: the ONNX file, or the folded network's arrays; inputs, and PyTorch's scores for them."""
+    """What the rivals start from: the ONNX file, or the folded network's arrays; inputs,
+    and PyTorch's scores for them.
+    """
     (work / "model.onnx").write_bytes(to_onnx(model, batch=1))
     np.save(work / "inputs.npy", inputs)
     np.save(work / "wanted.npy", wanted)
@@ -120,7 +124,9 @@ def one_core() -> None:
 
 
 def race(ours: TimedC, work: Path, rivals: Path, *, rounds: int, seconds: float) -> dict[str, dict]:
-    """Median over ``rounds`` of every program's own medians, all taking turns; a rival that fails says why."""
+    """Median over ``rounds`` of every program's own medians, all taking turns;
+    a rival that fails says why.
+    """
     ready: dict[str, Rival] = {}
     found: dict[str, dict] = {}
     for name, (script, place, packages) in RIVALS.items():

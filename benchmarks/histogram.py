@@ -71,7 +71,9 @@ def extra_memory(run: Callable[[], object]) -> int | None:
 
 @dataclass(frozen=True)
 class Row:
-    """One path at one size; times are medians, and the speed-up is one of processor time (others may be at work)."""
+    """One path at one size; times are medians,
+    and the speed-up is one of processor time (others may be at work).
+    """
 
     path: str
     weights: int

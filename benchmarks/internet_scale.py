@@ -1,4 +1,5 @@
-"""What pruning costs a step at internet scale, on paper: formulae over measured costs, written into docs/distributed.md.
+"""What pruning costs a step at internet scale, on paper:
+formulae over measured costs, written into docs/distributed.md.
 
 Prints the tables; ``--write`` puts them into the page.
 """
@@ -49,7 +50,9 @@ class Plan:
         return 2 * payload * (self.ranks - 1) / self.ranks
 
     def seconds(self, payload: float, calls: int) -> float:
-        """Time of ``calls`` reductions of ``payload`` bytes together, over a tree of ranks with the assumed latency."""
+        """Time of ``calls`` reductions of ``payload`` bytes together,
+        over a tree of ranks with the assumed latency.
+        """
         return (
             self.all_reduce(payload) / self.bandwidth
             + calls * 2 * self.latency * (self.ranks - 1).bit_length()
@@ -76,7 +79,11 @@ def measured() -> dict[str, dict[str, Any]]:
 
 
 def tables(plan: Plan) -> str:
-    """Both tables of the page, in Markdown."""
+    """The tables of the page, in Markdown."""
+    return "\n".join([*_communication(plan), "", *_computation(plan), "", *_memory(plan)])
+
+
+def _communication(plan: Plan) -> list[str]:
     statistics = 8 * (K + 2)
     selection = 8 * sum(1 << width for _, width in rounds(BITS))
     penalty, update = plan.layers * statistics, plan.layers * selection
@@ -97,41 +104,50 @@ def tables(plan: Plan) -> str:
             f"| {name} | {formula} | {_bytes(payload)} | {_bytes(plan.all_reduce(payload))} "
             f"| {plan.seconds(payload, int(calls)):.4f} |"
         )
-    lines.append(
+    lines += [
         f"| the pruner, a step on average | penalty + thresholds/{EVERY} | {_bytes(each)} "
         f"| {_bytes(plan.all_reduce(each))} "
-        f"| {plan.seconds(penalty, 1) + plan.seconds(update, len(rounds(BITS))) / EVERY:.4f} |"
-    )
-    lines.append(
-        f"| FSDP2 itself, a step, bfloat16 | 3·2·n·(R−1)/R | {_bytes(fsdp)} | {_bytes(fsdp)} | {fsdp / plan.bandwidth:.1f} |"
-    )
+        f"| {plan.seconds(penalty, 1) + plan.seconds(update, len(rounds(BITS))) / EVERY:.4f} |",
+        f"| FSDP2 itself, a step, bfloat16 | 3·2·n·(R−1)/R | {_bytes(fsdp)} | {_bytes(fsdp)} "
+        f"| {fsdp / plan.bandwidth:.1f} |",
+    ]
     share = plan.all_reduce(each) / fsdp
-    lines += ["", f"The pruner adds {share:.1e} of the bytes that FSDP2 sends anyway.", ""]
-    lines += [
-        f"| penalty on a rank's {_count(plan.shard)} weights | ns a weight (measured at) | seconds a step, one CPU thread | extra memory |",
+    return [*lines, "", f"The pruner adds {share:.1e} of the bytes that FSDP2 sends anyway."]
+
+
+def _computation(plan: Plan) -> list[str]:
+    lines = [
+        f"| penalty on a rank's {_count(plan.shard)} weights | ns a weight (measured at) "
+        "| seconds a step, one CPU thread | extra memory |",
         "|---|---|---|---|",
     ]
-    for path, row in measured().items():
-        if path == "literal":
-            continue
-        lines.append(
-            f"| {path} | {row['ns']:.2f} ({_count(row['weights'])}) | {row['ns'] * 1e-9 * plan.shard:.2f} "
-            f"| {row['extra']:.1%} = {_bytes(row['extra'] * 4 * plan.shard)} |"
-        )
     lines += [
+        f"| {path} | {row['ns']:.2f} ({_count(row['weights'])}) | {row['ns'] * 1e-9 * plan.shard:.2f} "
+        f"| {row['extra']:.1%} = {_bytes(row['extra'] * 4 * plan.shard)} |"
+        for path, row in measured().items()
+        if path != "literal"
+    ]
+    return [
+        *lines,
         "",
         f"A step computes 6·n·tokens/(R·speed) = {plan.compute:.1f} s at {_count(plan.tokens)} tokens and "
         f"{plan.flops:.0e} operations a second and rank.",
-        "",
+    ]
+
+
+def _memory(plan: Plan) -> list[str]:
+    return [
         "| memory on a rank, lasting | formula | bytes |",
         "|---|---|---|",
-        f"| latents, gradient, two moments (Adam, float32), without the pruner too | 16·n/R | {_bytes(16 * plan.shard)} |",
+        "| latents, gradient, two moments (Adam, float32), without the pruner too | 16·n/R "
+        f"| {_bytes(16 * plan.shard)} |",
         f"| mask, from the step at which it is fixed | n/R | {_bytes(plan.shard)} |",
         f"| thresholds, temperatures, gains with gradient and moments | 24·L | {_bytes(24 * plan.layers)} |",
-        f"| what forward holds for backward, without activation checkpointing: the gated weights, bfloat16 | 2·n | {_bytes(2 * plan.weights)} |",
-        f"| the same with activation checkpointing, a block at a time (L/7 blocks) | 2·7·n/L | {_bytes(14 * plan.weights / plan.layers)} |",
+        "| what forward holds for backward, without activation checkpointing: the gated weights, bfloat16 "
+        f"| 2·n | {_bytes(2 * plan.weights)} |",
+        "| the same with activation checkpointing, a block at a time (L/7 blocks) | 2·7·n/L "
+        f"| {_bytes(14 * plan.weights / plan.layers)} |",
     ]
-    return "\n".join(lines)
 
 
 def _bytes(number: float) -> str:

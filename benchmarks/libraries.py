@@ -1,10 +1,11 @@
 """Pruning libraries side by side: `python benchmarks/libraries.py [--task digits|text] [--page]`.
 
-Every library trains the digits CNN and the character transformer of examples/ from the same random weights for the same number
-of steps, with settings chosen among six trials on a validation part at 98 %, and is then judged once on the test part at each
-rate with three seeds. Results go to benchmarks/results/libraries.json after every run, so that a stopped comparison goes on
-where it was; docs/libraries.md is made from them. The libraries live in an environment outside of this tree
-(~/.cache/bandstop/libraries), made on first use from benchmarks/library_rivals/requirements.txt.
+Every library trains the digits CNN and the character transformer of examples/ from the same random weights
+for the same number of steps, with settings chosen among six trials on a validation part at 98 %, and is then
+judged once on the test part at each rate with three seeds. Results go to benchmarks/results/libraries.json
+after every run, so that a stopped comparison goes on where it was; docs/libraries.md is made from them. The
+libraries live in an environment outside of this tree (~/.cache/bandstop/libraries), made on first use from
+benchmarks/library_rivals/requirements.txt.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""One training for every budget beside a training for each: accuracy against the pruning rate, over seeds.
+r"""One training for every budget beside a training for each: accuracy against the pruning rate, over seeds.
 
-    python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER --out benchmarks/results/one_training.json
+    python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER \
+        --out benchmarks/results/one_training.json
 
-Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with more epochs, and every
-rate is extracted from it, also rates between those. It can be interrupted: what the result file holds already is not done again.
+Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with more
+epochs, and every rate is extracted from it, also rates between those. It can be interrupted: what the result
+file holds already is not done again.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class Results:
 
 
 def trained(config: RunConfig, folder: Path) -> tuple[dict[str, Any], float]:
-    """Metrics of the run in ``folder``, trained unless it is there, and the processor seconds that it took."""
+    """Metrics of the run in ``folder``, trained unless it is there,
+    and the processor seconds that it took.
+    """
     began = time.process_time()
     metrics = train_run(config, folder, resume=True)
     if not (folder / COST).is_file():

@@ -23,10 +23,11 @@ TEXT = """# One training, any budget
     bandstop train hands --rates 0.8:0.99 --out runs/any
     bandstop extract runs/any --rate 0.97 --out runs/any97
 
-A training for a range of rates draws a rate anew at every step. One set of latent weights serves all of them: each layer keeps its
-largest latents, and a higher rate keeps fewer in every layer, so the masks are nested. `bandstop extract` then takes any budget of
-the range (a rate, weights, bytes or MACs) out of the run without training: exactly so many connections, all of them live, in a run
-folder that `evaluate`, `predict`, `export` and `report` read.
+A training for a range of rates draws a rate anew at every step. One set of latent weights serves all of them:
+each layer keeps its largest latents, and a higher rate keeps fewer in every layer, so the masks are nested.
+`bandstop extract` then takes any budget of the range (a rate, weights, bytes or MACs) out of the run without
+training: exactly so many connections, all of them live, in a run folder that `evaluate`, `predict`, `export`
+and `report` read.
 
     from bandstop.engine.multirate.pruner import MultiRatePruner
 
@@ -41,38 +42,46 @@ folder that `evaluate`, `predict`, `export` and `report` read.
 
 What is said of it:
 
-- Nothing is retrained, but the running statistics of batch normalisation belong to one rate. They are measured anew on the training
-  data at extraction: `batches`, or the data of the run, a second's work. Networks without such layers need no data.
-- Masks by magnitude are nested for all budgets. The extracted, live ones differ from them by the dead connections that are replaced;
-  these cannot be nested one by one, since a new unit needs two connections at once to be live.
-- The network is turned to each drawn rate by thresholds found exactly; the shares of layers come from the prior, as in a single training.
+- Nothing is retrained, but the running statistics of batch normalisation belong to one rate. They are
+  measured anew on the training data at extraction: `batches`, or the data of the run, a second's work.
+  Networks without such layers need no data.
+- Masks by magnitude are nested for all budgets. The extracted, live ones differ from them by the dead
+  connections that are replaced; these cannot be nested one by one, since a new unit needs two connections at
+  once to be live.
+- The network is turned to each drawn rate by thresholds found exactly; the shares of layers come from the
+  prior, as in a single training.
 
 ## Accuracy against the rate
 
-    python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER --out benchmarks/results/one_training.json
+    python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER \\
+        --out benchmarks/results/one_training.json
 
-Test split, default settings, one thread of a shared x86-64 machine with two cores. "separate": a net trained for each rate. "at once": one net for all rates from 0.8 to 0.99, every
-figure extracted from it, also the rates that no separate net has. A step has three passes over the same batch, at the lowest, a drawn
-and the highest rate, and the last two also learn from what the lowest predicts. The one training has three times the epochs of a
-separate net (the default with `--rates`), and so it costs as much as the six separate nets together or more (the processor time is
-given below): what it saves is every further budget, not the first six. Separate nets with as many epochs may be better too; that was
-not measured.
+Test split, default settings, one thread of a shared x86-64 machine with two cores. "separate": a net trained
+for each rate. "at once": one net for all rates from 0.8 to 0.99, every figure extracted from it, also the
+rates that no separate net has. A step has three passes over the same batch, at the lowest, a drawn and the
+highest rate, and the last two also learn from what the lowest predicts. The one training has three times the
+epochs of a separate net (the default with `--rates`), and so it costs as much as the six separate nets
+together or more (the processor time is given below): what it saves is every further budget, not the first
+six. Separate nets with as many epochs may be better too; that was not measured.
 
-Settings were chosen on a quarter of the training split held out, with one or two seeds, so only large differences were read from
-them. On the hands a hard gate through which no gradient leaks was ahead of a hard gate with leak 1 by about 3 points in the mean over
-rates, and of the soft gate of a single training by about 27. Not taken up: rates drawn up to 99.5 % (10 points fewer at 99 %, one
-seed), dropout at rates up to 98 % only (better by less than a point on FPHA, worse by 3 on the hands, one seed each), and a moving
-average of the weights (no difference, one seed). Twice the epochs instead of one gave 6 points at 99 % there (one seed).
+Settings were chosen on a quarter of the training split held out, with one or two seeds, so only large
+differences were read from them. On the hands a hard gate through which no gradient leaks was ahead of a hard
+gate with leak 1 by about 3 points in the mean over rates, and of the soft gate of a single training by about
+27. Not taken up: rates drawn up to 99.5 % (10 points fewer at 99 %, one seed), dropout at rates up to 98 %
+only (better by less than a point on FPHA, worse by 3 on the hands, one seed each), and a moving average of
+the weights (no difference, one seed). Twice the epochs instead of one gave 6 points at 99 % there (one seed).
 
-Two choices were made after a look at the test split, so these tables flatter them: with twice the epochs the hands' first seed was
-2.2 points behind at 80 % and 4.1 at 99 %. The epochs were then raised to three times, and the highest pass, once the order of the
-connections is fixed, was put at the rate that the highest budget is really extracted from (dead connections are not extracted). The
-two were not measured apart. The other seeds and FPHA were measured afterwards, with nothing changed.
+Two choices were made after a look at the test split, so these tables flatter them: with twice the epochs the
+hands' first seed was 2.2 points behind at 80 % and 4.1 at 99 %. The epochs were then raised to three times,
+and the highest pass, once the order of the connections is fixed, was put at the rate that the highest budget
+is really extracted from (dead connections are not extracted). The two were not measured apart. The other
+seeds and FPHA were measured afterwards, with nothing changed.
 
-Mean over seeds (their number in brackets), in per cent. The last column is the mean over the seeds that both have, with the
-smallest and largest of them where there is more than one. A test split has 575 sequences (FPHA) or 560 (hands): a
-difference of one point is six of them, and separate nets themselves differ by about as much from seed to seed. The mean
-is behind at almost every rate, by a point or so: one training is near separate nets, not equal to them. FPHA has one seed only.
+Mean over seeds (their number in brackets), in per cent. The last column is the mean over the seeds that both
+have, with the smallest and largest of them where there is more than one. A test split has 575 sequences
+(FPHA) or 560 (hands): a difference of one point is six of them, and separate nets themselves differ by about
+as much from seed to seed. The mean is behind at almost every rate, by a point or so: one training is near
+separate nets, not equal to them. FPHA has one seed only.
 """
 
 

@@ -2,9 +2,10 @@
 
     python benchmarks/overhead.py [--out benchmarks/results/overhead.json]
 
-The 251 k-weight GCN of FPHA's shape at the paper's batch of 600 and at the default of 150, one thread; the nets take turns step
-by step, so that noise of the machine falls on all; the figure is the ratio of medians. The pruned net is measured as the default
-recipe runs it, with three dense nets that teach it, with the KL on (λ = 10, thresholds renewed every step) and as the paper's.
+The 251 k-weight GCN of FPHA's shape at the paper's batch of 600 and at the default of 150, one thread; the
+nets take turns step by step, so that noise of the machine falls on all; the figure is the ratio of medians.
+The pruned net is measured as the default recipe runs it, with three dense nets that teach it, with the KL on
+(λ = 10, thresholds renewed every step) and as the paper's.
 """
 
 from __future__ import annotations

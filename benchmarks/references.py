@@ -1,8 +1,10 @@
-"""Our rivals beside reference implementations: `python benchmarks/references.py [OWNER/NAME=FOLDER …] [--page]`.
+"""Our rivals beside reference implementations:
+`python benchmarks/references.py [OWNER/NAME=FOLDER …] [--page]`.
 
-Each OWNER/NAME=FOLDER names a reference and where it is checked out (see reference_checks/sources.py for the list); its
-comparisons replace those in benchmarks/results/references.json, the others stay. `--alone` measures our rivals by
-themselves again, `--page` writes the tables of docs/rivals.md and does nothing else. One thread; a few minutes in all.
+Each OWNER/NAME=FOLDER names a reference and where it is checked out (see reference_checks/sources.py for the
+list); its comparisons replace those in benchmarks/results/references.json, the others stay. `--alone`
+measures our rivals by themselves again, `--page` writes the tables of docs/rivals.md and does nothing else.
+One thread; a few minutes in all.
 """
 
 from __future__ import annotations

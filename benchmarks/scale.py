@@ -2,9 +2,9 @@
 
     python benchmarks/scale.py --out benchmarks/results/scale.json
 
-The prior's penalty (value and gradient) with the fused passes and with torch alone; the exact threshold of a layer, fused and with
-torch alone; the soft gate, there and back. Processor time, the least of several runs; memory is the peak of resident pages above
-those before, against the weights' own four bytes.
+The prior's penalty (value and gradient) with the fused passes and with torch alone; the exact threshold of a
+layer, fused and with torch alone; the soft gate, there and back. Processor time, the least of several runs;
+memory is the peak of resident pages above those before, against the weights' own four bytes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def main() -> None:
         repeats = max(asked.repeats, min(50, 10**7 // size))
         rows += [measure(name, weights, repeats) for name in PATHS if name != "gate"]
         del weights
-    keep_freed_memory()  # as in training: the gate's results are as large as the weights, and asked for at every step
+    # As in training: the gate's results are as large as the weights, and asked for at every step.
+    keep_freed_memory()
     for size in asked.sizes:
         weights = PRIOR.sample((size,), generator=torch.Generator().manual_seed(0))
         rows.append(measure("gate", weights, max(asked.repeats, min(50, 10**7 // size))))

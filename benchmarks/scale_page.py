@@ -25,18 +25,19 @@ PATHS = {
 def page() -> str:
     """The whole page."""
     scale = json.loads((RESULTS / "scale.json").read_text(encoding="utf-8"))
+    about = scale["about"]
     parts = [
         "# What a step costs, at any size",
         "",
-        "Measured on a CPU, on one thread. A GPU was not measured: the same code runs there with torch's operations instead of the "
-        "fused passes, and was not timed.",
+        "Measured on a CPU, on one thread. A GPU was not measured: the same code runs there with torch's "
+        "operations instead of the fused passes, and was not timed.",
         "",
         "## A weight",
         "",
         "    python benchmarks/scale.py --out benchmarks/results/scale.json",
         "",
-        f"Nanoseconds of processor time a weight, the least of several runs; torch {scale['about']['torch']}, {scale['about']['bins']} bins, "
-        f"load average {scale['about']['load_average']:.1f} on 2 cores.",
+        f"Nanoseconds of processor time a weight, the least of several runs; torch {about['torch']}, "
+        f"{about['bins']} bins, load average {about['load_average']:.1f} on 2 cores.",
         "",
         *_nanoseconds(scale["rows"]),
         "",
@@ -44,9 +45,10 @@ def page() -> str:
         "",
         *_memory(scale["rows"]),
         "",
-        "The penalty keeps a table of cells and works through the weights in parts: there is no buffer of weights × bins, and no sort. "
-        "Thresholds are renewed every fourth step (`Recipe.every`), by counting digits in three reads of the weights; without numba a "
-        "selection copies them. Layers share the budget by bisection on scores that layers of one size have in common.",
+        "The penalty keeps a table of cells and works through the weights in parts: there is no buffer of "
+        "weights × bins, and no sort. Thresholds are renewed every fourth step (`Recipe.every`), by counting "
+        "digits in three reads of the weights; without numba a selection copies them. Layers share the "
+        "budget by bisection on scores that layers of one size have in common.",
         "",
         *_transformer(),
     ]
@@ -84,15 +86,17 @@ def _transformer() -> list[str]:
         "",
         "    python benchmarks/transformer_step.py --out benchmarks/results/transformer_step.json",
         "",
-        "124 million weights in plain torch, head tied to the embedding, AdamW, one sequence, default recipe (thresholds renewed in one step "
-        f"of four, which is part of the mean); bare and pruned steps take turns. Load average {found['about']['load_average']:.1f} on 2 cores: "
+        "124 million weights in plain torch, head tied to the embedding, AdamW, one sequence, default recipe "
+        "(thresholds renewed in one step of four, which is part of the mean); bare and pruned steps take "
+        f"turns. Load average {found['about']['load_average']:.1f} on 2 cores: "
         "processor time is the figure, and a ratio within a few hundredths of one is noise.",
         "",
         "| tokens | bare, s | with the pruner, s | ratio |",
         "|---:|---:|---:|---:|",
     ]
     return lines + [
-        f"| {row['tokens']:,} | {row['bare_processor']:.2f} | {row['pruned_processor']:.2f} | {row['ratio_processor']:.3f} |"
+        f"| {row['tokens']:,} | {row['bare_processor']:.2f} | {row['pruned_processor']:.2f} "
+        f"| {row['ratio_processor']:.3f} |"
         for row in found["rows"]
     ]
 

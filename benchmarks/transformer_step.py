@@ -1,9 +1,11 @@
-"""What the pruner costs a training step of a transformer with the shape of GPT-2 small (124 million weights), on one thread.
+"""What the pruner costs a training step of a transformer with the shape of GPT-2 small (124 million weights),
+on one thread.
 
     python benchmarks/transformer_step.py --out benchmarks/results/transformer_step.json
 
-One network in plain torch, its head tied to the token embedding, takes AdamW steps on random tokens: bare, and with the pruner on
-it. Both share the machine's noise: they take turns, step by step, and processor time is counted beside wall time. About 6 GB.
+One network in plain torch, its head tied to the token embedding, takes AdamW steps on random tokens: bare,
+and with the pruner on it. Both share the machine's noise: they take turns, step by step, and processor time
+is counted beside wall time. About 6 GB.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The digits CNN under Accelerate, with accumulation and a checkpoint in the middle: `python examples/accelerate_digits.py`."""
+"""The digits CNN under Accelerate, with accumulation and a checkpoint in the middle:
+`python examples/accelerate_digits.py`.
+"""
 
 import tempfile
 

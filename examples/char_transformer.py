@@ -13,7 +13,7 @@ BATCH, LENGTH, WIDTH = 16, 32, 32
 
 
 def data(validation: bool) -> tuple[Tensor, Tensor]:
-    """Training and judging text as numbers; the test text comes from another seed than the validation text."""
+    """Training and judging text as numbers; test and validation text come from different seeds."""
     parts = (text(60_000, seed=0), text(12_000, seed=1 if validation else 2))
     train, judge = (torch.tensor([LETTERS.index(c) for c in part]) for part in parts)
     return train, judge[: len(judge) // (LENGTH + 1) * (LENGTH + 1)].view(-1, LENGTH + 1)

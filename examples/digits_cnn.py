@@ -1,4 +1,6 @@
-"""A convolutional net on scikit-learn's digits, dense and pruned: `python examples/digits_cnn.py [--short]`."""
+"""A convolutional net on scikit-learn's digits, dense and pruned:
+`python examples/digits_cnn.py [--short]`.
+"""
 
 import torch
 from outcome import main
@@ -13,7 +15,9 @@ BATCH = 32
 
 
 def data(validation: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Training images and labels, and those to judge on: half of the set, or a quarter of the training half."""
+    """Training images and labels, and those to judge on: half of the set,
+    or a quarter of the training half.
+    """
     images, labels = load_digits(return_X_y=True)
     halves = train_test_split(images, labels, test_size=0.5, random_state=0, stratify=labels)
     if validation:

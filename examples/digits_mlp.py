@@ -1,4 +1,6 @@
-"""A multilayer perceptron on scikit-learn's digits, dense and pruned: `python examples/digits_mlp.py [--short]`."""
+"""A multilayer perceptron on scikit-learn's digits, dense and pruned:
+`python examples/digits_mlp.py [--short]`.
+"""
 
 import torch
 from digits_cnn import data

@@ -1,10 +1,11 @@
 """Train a small transformer to an exact budget on many ranks, to be killed and resumed at will.
 
     torchrun --nproc-per-node 2 examples/distributed.py
-    torchrun --standalone --nproc-per-node 2 --max-restarts 1 examples/distributed.py --crash-at 90     # a rank dies; the run goes on
+    # A rank dies; the run goes on:
+    torchrun --standalone --nproc-per-node 2 --max-restarts 1 examples/distributed.py --crash-at 90
 
-Each rank works on its part of every batch. `--mode fsdp` shards the weights (FSDP2), `--mode ddp` copies them. Run it again
-with another --nproc-per-node and the same --out, and it goes on from the last checkpoint.
+Each rank works on its part of every batch. `--mode fsdp` shards the weights (FSDP2), `--mode ddp` copies
+them. Run it again with another --nproc-per-node and the same --out, and it goes on from the last checkpoint.
 """
 
 from __future__ import annotations

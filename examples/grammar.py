@@ -1,4 +1,6 @@
-"""Text to train on, made by a small grammar: agreement, clauses and sums, so that there is something to learn."""
+"""Text to train on, made by a small grammar: agreement, clauses and sums,
+so that there is something to learn.
+"""
 
 import random
 

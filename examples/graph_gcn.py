@@ -1,4 +1,6 @@
-"""A PyTorch Geometric GCN on a graph with communities, dense and pruned: `python examples/graph_gcn.py [--short]`."""
+"""A PyTorch Geometric GCN on a graph with communities, dense and pruned:
+`python examples/graph_gcn.py [--short]`.
+"""
 
 import torch
 from outcome import main
@@ -12,7 +14,9 @@ CLASSES, NODES, WORDS = 6, 1200, 200
 
 
 def graph() -> tuple[Tensor, Tensor, Tensor]:
-    """A stochastic block model: features (words, some likelier in each class), links (likelier within one), classes."""
+    """A stochastic block model: features (words, some likelier in each class),
+    links (likelier within one), classes.
+    """
     draw = torch.Generator().manual_seed(0)
     classes = torch.randint(CLASSES, (NODES,), generator=draw)
     likely = 0.03 + 0.07 * (torch.rand(CLASSES, WORDS, generator=draw) < 0.15)

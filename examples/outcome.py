@@ -1,4 +1,6 @@
-"""What the examples share: their arguments, their table, and the file that keeps the outcome (benchmarks/results/examples/)."""
+"""What the examples share: their arguments, their table,
+and the file that keeps the outcome (benchmarks/results/examples/).
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ def main(name: str, train: Train, *, rates: tuple[float, ...] = (0.0, 0.95, 0.98
             {"asked": rate, "kept": left, "weights": total, "accuracies": found, "seconds": round(seconds, 1)}
         )
         print(
-            f"{rate:10.0%} {left:9,} {total:9,} {1 - left / total:8.3%} {mean:9.2f} ± {deviation:4.2f} {seconds:8.1f}"
+            f"{rate:10.0%} {left:9,} {total:9,} {1 - left / total:8.3%} "
+            f"{mean:9.2f} ± {deviation:4.2f} {seconds:8.1f}"
         )
     if asked.record:
         command = f"python examples/{name}.py --seeds {seeds} --record"

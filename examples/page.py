@@ -12,17 +12,20 @@ PAGE = Path(__file__).parents[1] / "docs" / "examples.md"
 EXAMPLES = {
     "digits_mlp": "A multilayer perceptron on scikit-learn's digits (half for training, half for the test)",
     "digits_cnn": "A convolutional net on scikit-learn's digits",
-    "accelerate_digits": "The same net under Accelerate, gradients accumulated, saved and loaded in mid-schedule",
+    "accelerate_digits": (
+        "The same net under Accelerate, gradients accumulated, saved and loaded in mid-schedule"
+    ),
     "char_transformer": "A character-level transformer on text from a small grammar (next-letter accuracy)",
     "hands_lstm": "An LSTM on skeletons: the embedded hands",
     "graph_gcn": "A PyTorch Geometric GCN on a stochastic block model",
 }
 INTRODUCTION = """# Examples
 
-Each is one file of at most 80 lines to copy from, needs no download and runs in minutes on one CPU thread; `--short` takes
-seconds. Settings were chosen with `--validation`, which judges on a part of the training set. The tables are the test set's, made
-by the command above each of them and kept in `benchmarks/results/examples/`; this page is made by `python examples/page.py`.
-The two digits nets (MLP, CNN) are recorded with the present default recipe; the others before gains followed the density.
+Each is one file of at most 80 lines to copy from, needs no download and runs in minutes on one CPU thread;
+`--short` takes seconds. Settings were chosen with `--validation`, which judges on a part of the training set.
+The tables are the test set's, made by the command above each of them and kept in
+`benchmarks/results/examples/`; this page is made by `python examples/page.py`. The two digits nets (MLP, CNN)
+are recorded with the present default recipe; the others before gains followed the density.
 """
 
 
@@ -46,9 +49,15 @@ def page() -> str:
             spread = f"{mean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
             obtained = 1 - row["kept"] / row["weights"]
             asked = f"{row['asked']:.0%}" if row["asked"] else "dense"
-            parts.append(
-                f"| {asked} | {row['kept']:,} | {row['weights']:,} | {obtained:.3%} | {spread} | {row['seconds']} |"
-            )
+            cells = [
+                asked,
+                f"{row['kept']:,}",
+                f"{row['weights']:,}",
+                f"{obtained:.3%}",
+                spread,
+                row["seconds"],
+            ]
+            parts.append(f"| {' | '.join(map(str, cells))} |")
         parts.append("")
     return "\n".join(parts)
 

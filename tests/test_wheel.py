@@ -47,7 +47,10 @@ def test_it_runs_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
         str(wheel),
     ]
     subprocess.run(install, check=True)
-    code = "import bandstop, sys; print(bandstop.__file__); from bandstop.cli import main; sys.exit(main(['describe', 'hands']))"
+    code = (
+        "import bandstop, sys; print(bandstop.__file__)\n"
+        "from bandstop.cli import main; sys.exit(main(['describe', 'hands']))"
+    )
     environment = {**os.environ, "PYTHONPATH": str(target)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True

@@ -1,4 +1,6 @@
-"""emx-onnx-cgen: dense C from the ONNX file, timed inside C; by gcc with fast mathematics, which suits its loops best."""
+"""emx-onnx-cgen: dense C from the ONNX file, timed inside C; by gcc with fast mathematics,
+which suits its loops best.
+"""
 
 import ctypes
 import shutil
@@ -25,7 +27,10 @@ void measure(const float *inputs, int count, int size, int rounds, int repeats, 
     struct timespec a, b; int r, k, i = 0;
     for (r = 0; r < rounds; ++r) {{
         clock_gettime(CLOCK_MONOTONIC, &a);
-        for (k = 0; k < repeats; ++k) {{ {name}(inputs + (long)i * size, scores); i = i + 1 < count ? i + 1 : 0; }}
+        for (k = 0; k < repeats; ++k) {{
+            {name}(inputs + (long)i * size, scores);
+            i = i + 1 < count ? i + 1 : 0;
+        }}
         clock_gettime(CLOCK_MONOTONIC, &b);
         ns[r] = ((b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / repeats;
     }}

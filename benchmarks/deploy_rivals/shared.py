@@ -1,4 +1,6 @@
-"""What every rival's script shares: where its files are, and how it is timed. Runs in the rival's own environment."""
+"""What every rival's script shares: where its files are, and how it is timed.
+Runs in the rival's own environment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ WANTED = np.load(FOLDER / "wanted.npy")
 
 
 def answer(measure, difference: float) -> None:
-    """Say how far the scores are off, then for every line on stdin (seconds) the median microseconds of that time."""
+    """Say how far the scores are off, then for every line on stdin (seconds)
+    the median microseconds of that time.
+    """
     print(json.dumps({"largest_difference": difference}), flush=True)
     for line in sys.stdin:
         print(json.dumps({"microseconds": measure(float(line))}), flush=True)

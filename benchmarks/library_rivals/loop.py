@@ -1,4 +1,6 @@
-"""The common loop: two tasks, the same steps, batches, optimiser and learning-rate schedule for every library."""
+"""The common loop: two tasks, the same steps, batches,
+optimiser and learning-rate schedule for every library.
+"""
 
 from __future__ import annotations
 

@@ -11,11 +11,14 @@ from nncf.torch.function_hook.pruning.rb.schedulers import ExponentialRBPruningS
 from rival import RATES, Rival
 from torch import Tensor, nn
 
-EPOCHS = 50  # NNCF's schedules count epochs; updates as often as this spread its exponential ramp over the training
+# NNCF's schedules count epochs; updates as often as this spread its exponential ramp over the training.
+EPOCHS = 50
 
 
 class Root(nn.Module):
-    """NNCF keeps its hooks as a child of the model, which a bare nn.Sequential would call as one of its layers."""
+    """NNCF keeps its hooks as a child of the model,
+    which a bare nn.Sequential would call as one of its layers.
+    """
 
     def __init__(self, net: nn.Module) -> None:
         super().__init__()

@@ -1,4 +1,5 @@
-"""torch.ao.pruning: WeightNormSparsifier with single weights as blocks and CubicSL; every layer at the same rate.
+"""torch.ao.pruning: WeightNormSparsifier with single weights as blocks and CubicSL;
+every layer at the same rate.
 
 Its masks have two dimensions, so that convolutions cannot be pruned (they are left dense).
 """

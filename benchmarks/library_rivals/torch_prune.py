@@ -1,4 +1,6 @@
-"""torch.nn.utils.prune: train dense, cut once by global magnitude, fine-tune with a learning-rate schedule of its own."""
+"""torch.nn.utils.prune: train dense, cut once by global magnitude,
+fine-tune with a learning-rate schedule of its own.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,9 @@ from torchao.prototype.pat import PruneOptimizer
 
 
 class PatRate(Rival):
-    """GlobalMinSparsityConstraint on single weights, cubic ramp, then healing. Trials: learning rate, start of healing."""
+    """GlobalMinSparsityConstraint on single weights, cubic ramp, then healing. Trials: learning rate,
+    start of healing.
+    """
 
     trials = tuple({"lr": lr, "healing": healing} for lr in RATES for healing in (0.5, 0.65, 0.8))
     package = "torchao"
@@ -29,7 +31,9 @@ class PatRate(Rival):
 
 
 class PatLasso(Rival):
-    """ProxLasso on single weights. It has no rate: the trials are six strengths, and each rate takes the nearest one."""
+    """ProxLasso on single weights. It has no rate: the trials are six strengths,
+    and each rate takes the nearest one.
+    """
 
     trials = tuple({"lr": 3e-3, "strength": s} for s in (0.02, 0.04, 0.08, 0.16, 0.32, 0.64))
     package = "torchao"

@@ -1,4 +1,6 @@
-"""Does jobs given as JSON lines on the standard input, and answers each with a JSON line; runs in the libraries' environment."""
+"""Does jobs given as JSON lines on the standard input, and answers each with a JSON line;
+runs in the libraries' environment.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,7 @@ def main() -> None:
                 )
         except Exception as error:
             traceback.print_exc()
-            found = {
-                "error": f"{type(error).__name__}: {str(error).strip().splitlines()[-1] if str(error) else ''}"
-            }
+            found = {"error": f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[-1]}"}
         print("RESULT " + json.dumps(found), flush=True)
 
 

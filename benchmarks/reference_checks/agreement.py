@@ -1,4 +1,6 @@
-"""The defining computation of each rival beside its reference, on the same tensors: scores, masks, schedules."""
+"""The defining computation of each rival beside its reference, on the same tensors: scores,
+masks, schedules.
+"""
 
 from __future__ import annotations
 

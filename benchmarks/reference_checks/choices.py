@@ -1,4 +1,6 @@
-"""Our rivals alone on the digits: settings chosen on held-out training images, accuracy of all, and longer trainings."""
+"""Our rivals alone on the digits: settings chosen on held-out training images, accuracy of all,
+and longer trainings.
+"""
 
 from __future__ import annotations
 

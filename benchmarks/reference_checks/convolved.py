@@ -45,7 +45,9 @@ def folded(net: Unfolded, effective: Callable[[Any], Tensor]) -> nn.Module:
 
 
 def soft_threshold(modules: list[ModuleType], seed: int) -> nn.Module:
-    """Their layer with e^s, s from −10 and a decay of 5: a little more of it and nothing is left in so few steps."""
+    """Their layer with e^s, s from −10 and a decay of 5:
+    a little more of it and nothing is left in so few steps.
+    """
     layer = modules[0]
     net = Unfolded(layer.STRConv, seed)
     convolutions: list[Any] = list(net.convolutions)
@@ -87,7 +89,9 @@ def straight_through(modules: list[ModuleType], seed: int) -> nn.Module:
 
 
 def probability(modules: list[ModuleType], seed: int) -> nn.Module:
-    """Their layers, projection and two samples a step; at the end their sampled mask, best of ten in training."""
+    """Their layers, projection and two samples a step; at the end their sampled mask,
+    best of ten in training.
+    """
     conv_type, net_utils = modules
     arguments, settings = conv_type.parser_args, published("probmask")
     rate: Any = max(settings.score_lr, settings.travel / STEPS)  # type: ignore[attr-defined]

@@ -1,4 +1,6 @@
-"""The common setting: scikit-learn's digits, an MLP of 64-100-50-10 units, the same steps, batches and optimiser for all."""
+"""The common setting: scikit-learn's digits, an MLP of 64-100-50-10 units, the same steps,
+batches and optimiser for all.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def descend(
     update: Callable[[], None] | None = None,
     schedule: Callable[[float], float] | None = None,
 ) -> None:
-    """The loop: cosine learning rate, ``before`` and ``after`` each step, ``update`` in place of the optimiser's step."""
+    """The loop: cosine learning rate, ``before`` and ``after`` each step,
+    ``update`` in place of the optimiser's step.
+    """
     tops = [group["lr"] for group in optimiser.param_groups]
     for step in range(steps):
         progress = (step + 1) / steps
@@ -136,7 +140,9 @@ class Ours:
             prepare(self.batches)
 
     def run(self, watch: Callable[[int], Callable[[], None] | None] | None = None) -> Ours:
-        """All steps; ``watch`` looks between the optimiser's step and the method's, what it returns after both."""
+        """All steps; ``watch`` looks between the optimiser's step and the method's,
+        what it returns after both.
+        """
 
         def after(step: int) -> None:
             then = watch(step) if watch else None

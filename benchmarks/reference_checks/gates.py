@@ -137,7 +137,9 @@ def top_rows(linear: ModuleType) -> list[Row]:
 
 
 def power_rows(modules: ModuleType) -> list[Row]:
-    """Powerpropagation: latents and outputs after ten steps of plain gradient descent, where ``∂L/∂φ`` is exact."""
+    """Powerpropagation: latents and outputs after ten steps of plain gradient descent,
+    where ``∂L/∂φ`` is exact.
+    """
     plain = fresh(0).double()
     theirs = modules.MLP(2.0, (64, 100, 50), (100, 50, 10)).double()
     for module, layer in zip(theirs._layers, (plain[0], plain[2], plain[4]), strict=True):

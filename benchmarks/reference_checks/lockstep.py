@@ -1,4 +1,6 @@
-"""Rivals in training, each change of their masks repeated by the reference from the same weights, masks and gradients."""
+"""Rivals in training, each change of their masks repeated by the reference from the same weights,
+masks and gradients.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def keeps(run: Ours) -> list[Tensor]:
 def rigl_scheduler(
     module: ModuleType, net: nn.Module, optimiser: Any, masks: list[Tensor], plan: dict[str, Any]
 ) -> Any:
-    """The reference's scheduler with these masks: the way its checkpoints set them (its own start is uniform only)."""
+    """The reference's scheduler with these masks:
+    the way its checkpoints set them (its own start is uniform only).
+    """
     state = {
         "dense_allocation": 1 - RATE,
         "S": [1 - float(m.float().mean()) for m in masks],
@@ -116,7 +120,9 @@ def set_rows(module: ModuleType) -> list[Row]:
 
 
 def gradual_rows(pruners: ModuleType, _recyclers: ModuleType, masking: ModuleType) -> list[Row]:
-    """GMP and AC/DC: every cut of a training by their pruner, which keeps one connection less than it is asked for."""
+    """GMP and AC/DC: every cut of a training by their pruner,
+    which keeps one connection less than it is asked for.
+    """
     rows = []
     for name, what in (("gmp", "cuts"), ("ac-dc", "compressions")):
         run, tally = Ours(name, 0, settings={"floor": 0}), Tally()

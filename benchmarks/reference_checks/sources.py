@@ -60,7 +60,9 @@ NEEDS: dict[str, Needs] = {
 
 
 def load(name: str, root: Path) -> list[ModuleType]:
-    """The modules of a reference; those that would read our command line get the values of their configurations."""
+    """The modules of a reference; those that would read our command line get the values of their
+    configurations.
+    """
     given = {}
     if name == STR:
         given = {"args": command_line(sInit_type="constant", sInit_value=-10.0, sparse_function="sigmoid")}

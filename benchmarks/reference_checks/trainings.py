@@ -1,6 +1,7 @@
 """Whole trainings with the references' code beside ours: same net, batches, steps and optimiser.
 
-Every function returns the plain net at the end. Where the reference asks for its own optimiser (SGD), ours is used.
+Every function returns the plain net at the end. Where the reference asks for its own optimiser (SGD), ours is
+used.
 """
 
 from __future__ import annotations
@@ -137,7 +138,9 @@ def before_training(name: str, modules: list[ModuleType], seed: int) -> nn.Modul
 
 
 def gaussian(modules: list[ModuleType], seed: int, weight: float | None = None) -> nn.Module:
-    """Their layers and loss with our λ and threshold's learning rate; no exact number is asked for at the end."""
+    """Their layers and loss with our λ and threshold's learning rate;
+    no exact number is asked for at the end.
+    """
     settings: Any = published("asl")
     net, asked = fresh(seed), settings.first * RATE
     first = float(torch.erfinv(torch.tensor(asked)) * 2**0.5)
@@ -175,7 +178,9 @@ TRAININGS: list[tuple[str, str, Theirs]] = [
 
 
 def beside(method: str, train: Theirs, modules: list[ModuleType]) -> dict[str, Any]:
-    """Accuracies of a reference's trainings and of ours, of every seed; ours with as many connections for STR."""
+    """Accuracies of a reference's trainings and of ours, of every seed;
+    ours with as many connections for STR.
+    """
     nets = [train(modules, seed) for seed in SEEDS]
     # STR cannot be asked for a number: ours is asked for the one that theirs came to.
     asked = [Budget.weights(kept(net)) if method == "str" else Budget.rate(RATE) for net in nets]

@@ -1,4 +1,6 @@
-"""Fixed point: the C does exactly the whole-number sums that it should, and those stay close to the network."""
+"""Fixed point: the C does exactly the whole-number sums that it should,
+and those stay close to the network.
+"""
 
 from __future__ import annotations
 

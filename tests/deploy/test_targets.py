@@ -1,4 +1,6 @@
-"""Exported programs on other processors: the same classes as PyTorch on the whole test split of the embedded data."""
+"""Exported programs on other processors:
+the same classes as PyTorch on the whole test split of the embedded data.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def exported(model, raw, number):
     return fixed_files(model, signals_of(model, raw[:100]), bits=int(number[3:]))
 
 
-# QEMU models no M0+ board with enough memory: its ARMv6-M code runs on the M3 board, which executes it unchanged.
+# QEMU models no M0+ board with enough memory: its ARMv6-M code runs on the M3 board,
+# which executes it unchanged.
 CHIPS = [(CORTEX_M4, "mps2-an386"), (CORTEX_M0PLUS, "mps2-an385")]
 
 

@@ -1,4 +1,6 @@
-"""Many ranks on this machine: forked from a process that has torch already, for importing it takes seconds a rank."""
+"""Many ranks on this machine: forked from a process that has torch already,
+for importing it takes seconds a rank.
+"""
 
 import json
 import multiprocessing
@@ -31,7 +33,9 @@ def scenario(name: str, *arguments: str, timeout: float = 120) -> Any:
 
 @lru_cache(maxsize=1)
 def _warm() -> None:
-    """What ranks import and compile late, so that they inherit it; nothing is differentiated, which threads do not outlive."""
+    """What ranks import and compile late, so that they inherit it; nothing is differentiated,
+    which threads do not outlive.
+    """
     import torch._dynamo
     import torch.distributed.checkpoint
     import torch.distributed.fsdp
@@ -44,7 +48,9 @@ def _warm() -> None:
 
 
 def on_ranks(world: int, function: Callable[..., Any], *arguments: Any, timeout: float = 60) -> list[Any]:
-    """What ``function`` returns on each of ``world`` gloo ranks; must be called before anything is differentiated."""
+    """What ``function`` returns on each of ``world`` gloo ranks;
+    must be called before anything is differentiated.
+    """
     _warm()
     context = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:

@@ -58,7 +58,9 @@ def other_gain() -> object:
 
 
 def sent(histogram: str) -> list[int]:
-    """Bytes that the pruner gives to collectives in each of five steps, gathering and scattering by FSDP apart."""
+    """Bytes that the pruner gives to collectives in each of five steps,
+    gathering and scattering by FSDP apart.
+    """
     run = training("fsdp", Recipe(kl=Constant(0.1), histogram=histogram, every=4), steps=100)
     total, plain = [0], torch.distributed.all_reduce
 

@@ -1,4 +1,6 @@
-"""The example under torchrun: a rank is killed in mid-run, all are restarted, and the run ends as one that was left alone."""
+"""The example under torchrun: a rank is killed in mid-run, all are restarted,
+and the run ends as one that was left alone.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""DDP and FSDP2 trainings equal the one-process training on the joined batch, and end with the same exact masks everywhere."""
+"""DDP and FSDP2 trainings equal the one-process training on the joined batch,
+and end with the same exact masks everywhere.
+"""
 
 import pytest
 

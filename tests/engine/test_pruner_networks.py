@@ -255,7 +255,9 @@ def test_finalizing_twice_is_refused() -> None:
 
 
 def test_gains_stay_positive() -> None:
-    """A gain that crosses zero turns its layer's sign around: seen as a collapse in the middle of training."""
+    """A gain that crosses zero turns its layer's sign around:
+    seen as a collapse in the middle of training.
+    """
     model = mlp()
     pruner = Pruner(model, 0.5, steps=400)
     optimiser = torch.optim.Adam(pruner.parameter_groups(lr=0.1))

@@ -1,4 +1,6 @@
-"""Every example runs in its short form, meets its budget to the weight, and stays short enough to copy from."""
+"""Every example runs in its short form, meets its budget to the weight,
+and stays short enough to copy from.
+"""
 
 import importlib
 import sys

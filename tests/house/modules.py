@@ -1,4 +1,6 @@
-"""The modules of the package as syntax trees, and what each of them takes from the others. Nothing is imported."""
+"""The modules of the package as syntax trees, and what each of them takes from the others.
+Nothing is imported.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ PACKAGE = "bandstop"
 
 @dataclass(frozen=True)
 class Taken:
-    """One name that a file imports from the package; ``name`` is empty where the module itself is imported."""
+    """One name that a file imports from the package;
+    ``name`` is empty where the module itself is imported.
+    """
 
     file: str
     line: int

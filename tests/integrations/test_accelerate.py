@@ -1,4 +1,6 @@
-"""Accelerate: the same training as a plain loop, gradients accumulated, taken up again from its own checkpoint."""
+"""Accelerate: the same training as a plain loop, gradients accumulated,
+taken up again from its own checkpoint.
+"""
 
 from pathlib import Path
 from typing import Any

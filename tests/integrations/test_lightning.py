@@ -1,4 +1,6 @@
-"""The Lightning callback trains small nets for real: exact budget, penalty in the loss, resume, accumulation, refusals."""
+"""The Lightning callback trains small nets for real: exact budget, penalty in the loss, resume,
+accumulation, refusals.
+"""
 
 import copy
 import warnings

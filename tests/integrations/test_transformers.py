@@ -1,4 +1,6 @@
-"""The Trainer callback trains a small BERT and a small GPT-2 (tied embeddings) from random weights, without downloads."""
+"""The Trainer callback trains a small BERT and a small GPT-2 (tied embeddings) from random weights,
+without downloads.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -99,7 +101,8 @@ def test_penalty_enters_once_a_step(tmp_path: Path, parts: int) -> None:
         lambda _, __, kwargs: order.append(kwargs["input_ids"].clone()), with_kwargs=True
     )
     trainer = trained(model, args, data := Sequences())
-    # A model that takes loss arguments is trusted to divide by the number of items itself; this one takes the mean of a part.
+    # A model that takes loss arguments is trusted to divide by the number of items itself;
+    # this one takes the mean of a part.
     share = 1 if trainer.model_accepts_loss_kwargs else 1 / parts
     assert sum(kept(model).values()) == asked(model)
     rows = {tuple(data[i]["input_ids"].tolist()): data[i]["labels"] for i in range(len(data))}

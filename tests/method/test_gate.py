@@ -45,7 +45,9 @@ def test_the_paper_s_form_at_temperature_one() -> None:
 
 
 def test_annealing_sigma_alone_never_makes_a_cut() -> None:
-    """Erratum: ψ(a) = 1/(1+σ) moves, the steepness at the half-way point does not; the temperature makes it steep."""
+    """Erratum: ψ(a) = 1/(1+σ) moves, the steepness at the half-way point does not;
+    the temperature makes it steep.
+    """
     w = torch.linspace(0, 4, 4001, dtype=torch.float64)
     steepest = [
         float(Logistic(s).psi(w.square().sqrt(), 2.0, 1.0).diff().max() / 1e-3) for s in (1.0, 0.1, 0.01)

@@ -1,4 +1,6 @@
-"""docs/rivals.md shows what benchmarks/results/references.json holds, and the references agree with our rivals."""
+"""docs/rivals.md shows what benchmarks/results/references.json holds,
+and the references agree with our rivals.
+"""
 
 import importlib.util
 import json
@@ -58,5 +60,6 @@ def test_trainings_of_ours_end_at_the_asked_number_and_are_no_worse(found: Any) 
         for row in reference["trainings"]:
             asked = row["their_connections"] if row["method"] == "str" else [595] * 3
             assert row["our_connections"] == asked, row
-            # Three points: two standard errors of a mean of three seeds, about 1.5 points apart, on each side.
+            # Three points: two standard errors of a mean of three seeds, about 1.5 points apart,
+            # on each side.
             assert sum(row["ours"]) / 3 >= sum(row["theirs"]) / 3 - 3, row

@@ -1,4 +1,6 @@
-"""What all rivals owe: the exact budget, plain nets back, masks that hold, states that resume, errors that speak."""
+"""What all rivals owe: the exact budget, plain nets back, masks that hold, states that resume,
+errors that speak.
+"""
 
 import copy
 import dataclasses

@@ -1,7 +1,7 @@
 """The rivals learn: scikit-learn's digits, a small MLP, 95 % of the weights removed.
 
-The floors are below what each reaches (behind them, the mean of three seeds), so that they hold on other machines, and
-well above what a broken method reaches (chance is 10 %, a random mask 77 %).
+The floors are below what each reaches (behind them, the mean of three seeds), so that they hold on other
+machines, and well above what a broken method reaches (chance is 10 %, a random mask 77 %).
 """
 
 from functools import lru_cache
@@ -87,7 +87,9 @@ def test_every_rival_is_judged() -> None:
 
 
 def test_the_papers_orders_hold_here() -> None:
-    """LAMP above global one-shot (Lee et al.), gradual above one-shot (Zhu & Gupta), RigL above SET (Evci et al.)."""
+    """LAMP above global one-shot (Lee et al.), gradual above one-shot (Zhu & Gupta),
+    RigL above SET (Evci et al.).
+    """
     assert accuracy("mp-lamp") > accuracy("mp")
     assert accuracy("gmp") > accuracy("mp")
     assert accuracy("rigl") > accuracy("set")

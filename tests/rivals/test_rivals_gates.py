@@ -1,4 +1,6 @@
-"""Rivals that keep latents for what they drop: Top-KAST, straight-through, STR, ProbMask, adaptive sparsity loss."""
+"""Rivals that keep latents for what they drop: Top-KAST, straight-through, STR, ProbMask,
+adaptive sparsity loss.
+"""
 
 import math
 
@@ -24,7 +26,7 @@ def started(name: str, rate: float = 0.9, steps: int = 40, **more: object) -> Tr
     return Training(name, net, rate, NoiseLoss(net, 16, 8), steps, **more)
 
 
-# --- Top-KAST and straight-through ---------------------------------------------------------------------------------
+# --- Top-KAST and straight-through --------------------------------------------------------------------------
 
 
 def test_the_gradient_reaches_the_backward_set_and_no_further() -> None:
@@ -94,7 +96,7 @@ def test_straight_through_trains_every_weight_and_ramps() -> None:
     assert rates == pytest.approx(expected, abs=0.51 / 224)
 
 
-# --- STR -----------------------------------------------------------------------------------------------------------
+# --- STR ----------------------------------------------------------------------------------------------------
 
 
 def test_str_is_a_soft_threshold_with_a_learned_level() -> None:
@@ -104,7 +106,8 @@ def test_str_is_a_soft_threshold_with_a_learned_level() -> None:
     assert torch.allclose(weight, torch.tensor([-1.5, 0.0, 0.4]))
     weight.sum().backward()
     assert latent.grad is not None and latent.grad.tolist() == [1.0, 0.0, 1.0]
-    # d/ds of Σ sign(θ)(|θ| − e^s)₊ is −e^s for each positive one that passes, +e^s for each negative one: 0 here.
+    # d/ds of Σ sign(θ)(|θ| − e^s)₊ is −e^s for each positive one that passes,
+    # +e^s for each negative one: 0 here.
     assert float(band.s.grad) == pytest.approx(0.5 - 0.5)
 
 
@@ -133,7 +136,7 @@ def test_str_survives_weights_that_are_zero() -> None:
     assert all(bool(torch.isfinite(run.method.mask(layer).s)) for layer in run.method.layers)
 
 
-# --- ProbMask ------------------------------------------------------------------------------------------------------
+# --- ProbMask -----------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
@@ -210,7 +213,7 @@ def test_the_noise_is_the_same_for_all_uses_in_a_step_and_new_in_the_next() -> N
     assert not torch.equal(before, band.noise)
 
 
-# --- adaptive sparsity loss ----------------------------------------------------------------------------------------
+# --- adaptive sparsity loss ---------------------------------------------------------------------------------
 
 
 def test_the_cut_is_hard_and_its_gradients_are_straight_through() -> None:

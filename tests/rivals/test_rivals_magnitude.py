@@ -87,7 +87,8 @@ def test_gradual_pruning_follows_the_cubic_law_and_never_returns(name: str) -> N
         assert training.method.kept == pytest.approx(expected, abs=0.51), step
         now = training.masks()
         dropped = sum(int((now[n] & ~masks[n]).sum()) for n in now)
-        # Whole-number shares of ERK may hand a connection from layer to layer; otherwise what is dropped stays so.
+        # Whole-number shares of ERK may hand a connection from layer to layer;
+        # otherwise what is dropped stays so.
         assert dropped <= (1 if name == "gmp-erk" else 0)
         masks = now
         assert training.method.settled == (step >= 80)

@@ -5,9 +5,11 @@ import dataclasses
 from bandstop.study.results import Row
 
 ONE = Row(
-    id="", data="fpha", method="pmp", variant="default", prior="laplace", rate=0.98, seed=0, fold=None, net="gcn",
+    id="", data="fpha", method="pmp", variant="default", prior="laplace", rate=0.98, seed=0, fold=None,
+    net="gcn",
     preset="default", split="test", accuracy=88.0, class_accuracy=87.0, weights_total=39400, weights_kept=788,
-    weights_live=780, rate_observed=0.98, parameters_total=40000, parameters_kept=1388, macs_dense=200000, macs_live=4000,
+    weights_live=780, rate_observed=0.98, parameters_total=40000, parameters_kept=1388, macs_dense=200000,
+    macs_live=4000,
     bytes=7128, epochs=400, seconds=30.0, distilled=0, teacher_seconds=0.0,
 )  # fmt: skip
 DENSE = {

@@ -88,7 +88,8 @@ def test_an_unknown_plan_lists_the_shipped_ones() -> None:
 
 def test_a_grid_is_a_product_and_a_variant_a_set_of_changes(plan_file: Write) -> None:
     path = plan_file(
-        '[variant.hot]\nprune.kl = 3\n[[grid]]\ndata = "tiny"\nprior = ["laplace", "gaussian"]\nrate = [0.5, 0.9]\n'
+        "[variant.hot]\nprune.kl = 3\n"
+        '[[grid]]\ndata = "tiny"\nprior = ["laplace", "gaussian"]\nrate = [0.5, 0.9]\n'
         'seed = [0, 7]\nvariant = ["default", "hot"]\n[[exclude]]\nprior = "gaussian"\nseed = 7\n'
     )
     found = runs(path)
@@ -106,7 +107,8 @@ def test_a_grid_is_a_product_and_a_variant_a_set_of_changes(plan_file: Write) ->
 
 def test_what_does_not_matter_to_a_method_makes_no_runs(plan_file: Write) -> None:
     path = plan_file(
-        '[[grid]]\ndata = "tiny"\nmethod = ["dense", "gmp"]\nprior = ["laplace", "gaussian"]\nrate = [0.5, 0.9]'
+        '[[grid]]\ndata = "tiny"\nmethod = ["dense", "gmp"]\n'
+        'prior = ["laplace", "gaussian"]\nrate = [0.5, 0.9]'
     )
     assert [(r.axes.method, r.axes.prior, r.axes.rate) for r in runs(path)] == [
         ("dense", None, None),

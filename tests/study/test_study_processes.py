@@ -17,7 +17,8 @@ import pytest
 from bandstop.study.results import read_results
 from bandstop.training.folder import read_metrics
 
-# Background shells start their children with Ctrl-C ignored: a terminal does not, and this test plays the terminal.
+# Background shells start their children with Ctrl-C ignored: a terminal does not,
+# and this test plays the terminal.
 PROGRAM = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A Python as far as tools/*.sh look: {version} decides what the probe says, {builds} whether packages can be installed.
+# A Python as far as tools/*.sh look: {version} decides what the probe says,
+# {builds} whether packages can be installed.
 FAKE = """#!/bin/sh
 case "$*" in
   *venv\\ --clear*) for last; do :; done; /bin/mkdir -p "$last/bin"; /bin/cp "$0" "$last/bin/python" ;;

@@ -1,7 +1,8 @@
-"""Short trainings of the embedded hands and their exports, as digests: `python tests/training/recorded_run.py > recorded_run.json`.
+"""Short trainings of the embedded hands and their exports, as digests: `python tests/training/recorded_run.py
+> recorded_run.json`.
 
-Run in a process of its own, whose libraries are held to instructions that every x86-64 processor has: the bits then do not depend
-on the machine.
+Run in a process of its own, whose libraries are held to instructions that every x86-64 processor has: the
+bits then do not depend on the machine.
 """
 
 from __future__ import annotations

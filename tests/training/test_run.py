@@ -31,7 +31,8 @@ SMALL = RunConfig(
     optim=OptimConfig(batch=27),
 )
 ASKED_KEYS = {
-    "accuracy", "class_accuracy", "weights_total", "weights_kept", "weights_live", "parameters_total", "macs_dense",
+    "accuracy", "class_accuracy", "weights_total", "weights_kept", "weights_live", "parameters_total",
+    "macs_dense",
     "macs_live", "rate_asked", "rate_observed", "seed", "epochs", "seconds",
 }  # fmt: skip
 
@@ -96,8 +97,10 @@ def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Pat
     archive = tmp_path / "tiny.npz"
     write_archive(tiny, archive)
     words = [
-        str(archive), "--epochs", "60", "--chunks", "8", "--rate", "0.9", "--net.channels", "4", "--net.heads", "2",
-        "--net.filters", "6", "--optim.batch", "27", "--optim.average", "0.9", "--quiet", "--no-report", "--checkpoint-seconds", "0",
+        str(archive), "--epochs", "60", "--chunks", "8", "--rate", "0.9", "--net.channels", "4",
+        "--net.heads", "2",
+        "--net.filters", "6", "--optim.batch", "27", "--optim.average", "0.9", "--quiet", "--no-report",
+        "--checkpoint-seconds", "0",
     ]  # fmt: skip
     command = [sys.executable, "-m", "bandstop", "train", *words, "--out"]
     subprocess.run([*command, str(tmp_path / "whole")], check=True)
@@ -201,7 +204,8 @@ def test_resuming_on_other_data_is_refused(tiny: SequenceSet, tmp_path: Path) ->
 
 
 BAD_SETTINGS = [
-    {"optim": {"lr": -1.0}}, {"optim": {"smoothing": 2.0}}, {"optim": {"warmup": -1.0}}, {"prune": {"power": -1.0}},
+    {"optim": {"lr": -1.0}}, {"optim": {"smoothing": 2.0}}, {"optim": {"warmup": -1.0}},
+    {"prune": {"power": -1.0}},
     {"prune": {"cool": 0.0}}, {"augment": {"crop": 0.9}}, {"seed": -1}, {"seed": 2**70}, {"validation": 1.0},
     {"method": "rigl"}, {"method": "dense", "rate": 0.9}, {"rate": 1.5}, {"distill": {"share": 2}},
 ]  # fmt: skip

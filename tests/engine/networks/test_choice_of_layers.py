@@ -1,4 +1,6 @@
-"""Which parameters are pruned, what is left alone and counted, and what is refused with a sentence before anything is touched."""
+"""Which parameters are pruned, what is left alone and counted,
+and what is refused with a sentence before anything is touched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The pruner beside what PyTorch users do: optimisers, precision, copies, averages, checkpoints, functional calls, export."""
+"""The pruner beside what PyTorch users do: optimisers, precision, copies, averages, checkpoints,
+functional calls, export.
+"""
 
 from __future__ import annotations
 

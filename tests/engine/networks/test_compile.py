@@ -1,4 +1,6 @@
-"""torch.compile: one graph without breaks, compiled anew only when the mask is fixed and when the pruner is gone."""
+"""torch.compile: one graph without breaks,
+compiled anew only when the mask is fixed and when the pruner is gone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Nothing in a training step waits for the device: on the meta device, which has no values, any such wait is an error."""
+"""Nothing in a training step waits for the device: on the meta device, which has no values,
+any such wait is an error.
+"""
 
 from __future__ import annotations
 

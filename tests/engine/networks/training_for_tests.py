@@ -20,7 +20,9 @@ def mlp() -> nn.Sequential:
 
 
 def data() -> tuple[Tensor, Tensor]:
-    """64 points in 12 dimensions; the class is the largest of the first five coordinates: learnable by few weights."""
+    """64 points in 12 dimensions; the class is the largest of the first five coordinates:
+    learnable by few weights.
+    """
     x = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
     return x, x[:, :5].argmax(1)
 
@@ -54,7 +56,9 @@ def train_and_check(
     output: Callable[[Any], Tensor] = lambda y: y,
     **options: Any,
 ) -> Pruner:
-    """Train ``model`` towards a fixed output; check that it gains by it, that the budget is exact and what is left is plain."""
+    """Train ``model`` towards a fixed output; check that it gains by it,
+    that the budget is exact and what is left is plain.
+    """
     torch.manual_seed(0)
     with torch.no_grad():
         shape = output(model(*inputs)).shape
