@@ -24,7 +24,9 @@ def times_of(run: dict) -> dict[str, float]:
 
 
 def latency_table(results: dict) -> str:
-    """Microseconds of every program; how many times faster ours is; nanoseconds a live multiply-accumulate."""
+    """Microseconds of every program; how many times faster ours is;
+    nanoseconds a live multiply-accumulate.
+    """
     names = list(dict.fromkeys(n for run in results["runs"].values() for n in run["rivals"]))
     head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns a live MAC"]
     rows = []
@@ -39,7 +41,9 @@ def latency_table(results: dict) -> str:
 
 
 def size_table(results: dict) -> str:
-    """Sizes on a Cortex-M4, the smallest file, instructions on this machine, and how long export and compiler took."""
+    """Sizes on a Cortex-M4, the smallest file, instructions on this machine,
+    and how long export and compiler took.
+    """
     head = ["network", "flash f32", "flash int8", "RAM f32", "RAM int8", "bytes file", "its limit"]
     head += ["instructions", "export, s", "compile, s"]
     rows = []

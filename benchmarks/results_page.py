@@ -2,7 +2,8 @@
 
     python benchmarks/results_page.py
 
-Nothing on that page is written by hand but the sentences of results_page.toml; `tests/test_results_page.py` checks that it is current.
+Nothing on that page is written by hand but the sentences of results_page.toml;
+`tests/docs/test_results_page.py` checks that it is current.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def with_pairs(groups: Sequence[Group]) -> list[TextTable]:
 
 
 def trials(groups: Sequence[Group]) -> list[TextTable]:
-    """Of each method: how many settings were tried, and those of the second round with the accuracy of each seed."""
+    """Of each method: how many settings were tried,
+    and those of the second round with the accuracy of each seed.
+    """
     rows = []
     for method in dict.fromkeys(g.method for g in groups):
         tried = [g for g in groups if g.method == method]
@@ -184,6 +187,7 @@ def _costs() -> list[str]:
 
 def _histogram() -> list[str]:
     found = json.loads((RESULTS / "histogram.json").read_text(encoding="utf-8"))
+    about = found["about"]
     lines = [
         f"| {row['weights']:,} | {row['path']} | {row['seconds'] / row['weights'] * 1e9:.2f} | "
         + (f"{row['speed_up']:,.0f}× |" if row.get("speed_up") else "|")
@@ -194,7 +198,8 @@ def _histogram() -> list[str]:
         "",
         "    python benchmarks/histogram.py --out benchmarks/results/histogram.json",
         "",
-        f"Value and gradient, {found['about']['bins']} bins, one thread, medians, load average {found['about']['load_average']:.1f}.",
+        f"Value and gradient, {about['bins']} bins, one thread, medians, "
+        f"load average {about['load_average']:.1f}.",
         "",
         "| weights | path | ns a weight | against the literal formula |",
         "|---:|---|---:|---:|",

@@ -7,7 +7,7 @@ import tempfile
 import torch
 from accelerate import Accelerator
 from digits_cnn import data, network
-from outcome import main
+from example_runs import main
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,8 +1,8 @@
 """A character-level transformer, dense and pruned: `python examples/char_transformer.py [--short]`."""
 
 import torch
+from example_runs import main
 from grammar import text
-from outcome import main
 from torch import Tensor, nn
 from torch.nn import functional as F
 

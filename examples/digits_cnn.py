@@ -3,7 +3,7 @@
 """
 
 import torch
-from outcome import main
+from example_runs import main
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Tensor, nn

@@ -4,7 +4,7 @@
 
 import torch
 from digits_cnn import data
-from outcome import main
+from example_runs import main
 from torch import nn
 from torch.nn import functional as F
 

@@ -64,6 +64,54 @@ def batch(step: int, size: int = 256) -> tuple[Tensor, Tensor]:
     return tokens[rank::world], wanted[rank::world]
 
 
+def wrapped(model: Transformer, mode: str) -> nn.Module:
+    """What is called for a step: the model with sharded weights (fsdp), or a wrapper with copies (ddp)."""
+    if mode == "ddp":
+        return nn.parallel.DistributedDataParallel(model)
+    for block in model.blocks:
+        fully_shard(block)
+    fully_shard(model)
+    return model
+
+
+def crash_once() -> None:
+    """Kill the last rank, unless the ranks were restarted already."""
+    fresh = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"
+    if fresh and distributed.get_rank() == distributed.get_world_size() - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def train(options: argparse.Namespace) -> tuple[Transformer, Pruner, int | None]:
+    """The pruned model, its pruner, and the step at which an earlier run was resumed, if one was."""
+    torch.manual_seed(0)
+    model = Transformer()
+
+    # The pruner first, on the plain model; then the wrapping; then the optimiser.
+    recipe = Recipe(live=False, kl=Window(0.1, end=0.6))
+    pruner = Pruner(model, options.rate, steps=options.steps, recipe=recipe)
+    forward = wrapped(model, options.mode)
+    optimiser = torch.optim.Adam(pruner.parameter_groups(lr=3e-3))
+
+    resumed = load_checkpoint(options.out, pruner, optimiser) is not None
+    first = pruner.taken
+    for step in range(first, options.steps):
+        if step == options.crash_at:
+            crash_once()
+        tokens, wanted = batch(step)
+        loss = nn.functional.cross_entropy(forward(tokens), wanted) + pruner.penalty()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        pruner.step()
+        if pruner.taken % options.save_every == 0 and pruner.taken < options.steps:
+            save_checkpoint(options.out, pruner, optimiser)
+
+    pruner.finalize()
+    require_agreement(pruner)
+    save_plain(model, options.out / "model.pt")
+    return model, pruner, first if resumed else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -78,42 +126,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     join("gloo")  # "nccl" on GPUs
-    torch.manual_seed(0)
-    model = Transformer()
-
-    # The pruner first, on the plain model; then the wrapping; then the optimiser.
-    recipe = Recipe(live=False, kl=Window(0.1, end=0.6))
-    pruner = Pruner(model, options.rate, steps=options.steps, recipe=recipe)
-    forward: nn.Module = model
-    if options.mode == "ddp":
-        forward = nn.parallel.DistributedDataParallel(model)
-    else:
-        for block in model.blocks:
-            fully_shard(block)
-        fully_shard(model)
-    optimiser = torch.optim.Adam(pruner.parameter_groups(lr=3e-3))
-
-    resumed = load_checkpoint(options.out, pruner, optimiser) is not None
-    first = pruner.taken
-    for step in range(first, options.steps):
-        last, fresh = (
-            distributed.get_world_size() - 1,
-            os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0",
-        )
-        if step == options.crash_at and fresh and distributed.get_rank() == last:
-            os.kill(os.getpid(), signal.SIGKILL)
-        tokens, wanted = batch(step)
-        loss = nn.functional.cross_entropy(forward(tokens), wanted) + pruner.penalty()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        pruner.step()
-        if pruner.taken % options.save_every == 0 and pruner.taken < options.steps:
-            save_checkpoint(options.out, pruner, optimiser)
-
-    pruner.finalize()
-    require_agreement(pruner)
-    save_plain(model, options.out / "model.pt")
+    model, pruner, resumed_at = train(options)
     mark = fingerprint(masks(pruner))
     with torch.no_grad():
         tokens, wanted = batch(10**6, size=4096)
@@ -122,7 +135,7 @@ def main() -> None:
     if distributed.get_rank() == 0:
         result = {
             "ranks": distributed.get_world_size(),
-            "resumed_at": first if resumed else None,
+            "resumed_at": resumed_at,
             "asked": pruner.target.connections(),
             "kept": pruner.kept,
             "accuracy": round(float(right) / distributed.get_world_size(), 4),

@@ -3,7 +3,7 @@
 """
 
 import torch
-from outcome import main
+from example_runs import main
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.nn import GCNConv

@@ -1,7 +1,7 @@
 """An LSTM on skeletons (the embedded hands), dense and pruned: `python examples/hands_lstm.py [--short]`."""
 
 import torch
-from outcome import main
+from example_runs import main
 from torch import nn
 from torch.nn import functional as F
 

@@ -2,7 +2,7 @@
 
 import json
 
-from scripts import ROOT, script
+from tests.docs.scripts import ROOT, script
 
 
 def test_the_page_on_scale_is_current() -> None:

@@ -1,11 +1,14 @@
-"""The commands and scripts of the Get-started pages run in an empty folder, in the order in which they stand there."""
+"""The commands and scripts of the Get-started pages run in an empty folder,
+in the order in which they stand there.
+"""
 
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from scripts import ROOT
+
+from tests.docs.scripts import ROOT
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EPOCHS = re.compile(r"--epochs \d+")

@@ -5,8 +5,9 @@ import re
 from typing import Any
 
 import torch
-from scripts import ROOT, script
 from torch import nn
+
+from tests.docs.scripts import ROOT, script
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

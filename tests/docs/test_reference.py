@@ -1,4 +1,6 @@
-"""The reference documents what the public doors export: nothing less, nothing else, nothing without a docstring."""
+"""The reference documents what the public doors export: nothing less, nothing else,
+nothing without a docstring.
+"""
 
 import importlib
 import re
@@ -7,7 +9,7 @@ import pytest
 
 griffe = pytest.importorskip("griffe", reason="the documentation's tools are not installed: bandstop[docs]")
 
-from scripts import ROOT, script  # noqa: E402
+from tests.docs.scripts import ROOT, script  # noqa: E402
 
 reference = script("reference", "tools/site")
 docstrings = script("docstrings", "tools/site")

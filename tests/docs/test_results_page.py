@@ -1,6 +1,6 @@
 """The results page says what the committed result files say."""
 
-from scripts import ROOT, script
+from tests.docs.scripts import ROOT, script
 
 
 def test_the_page_is_current() -> None:

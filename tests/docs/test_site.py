@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts import ROOT
+
+from tests.docs.scripts import ROOT
 
 pytest.importorskip("mkdocs", reason="the documentation's tools are not installed: bandstop[docs]")
 pytest.importorskip("material", reason="the documentation's tools are not installed: bandstop[docs]")

@@ -39,8 +39,8 @@ def test_short_form_meets_the_budget(name: str) -> None:
 def test_the_table_and_the_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcome = importlib.import_module("outcome")
-    monkeypatch.setattr(outcome, "RESULTS", tmp_path)
+    runs = importlib.import_module("example_runs")
+    monkeypatch.setattr(runs, "RESULTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["x", "--seeds", "2", "--rates", "0", "0.5", "--record"])
 
     def train(rate: float, seed: int, short: bool, validation: bool) -> tuple[torch.nn.Module, float]:
@@ -48,7 +48,7 @@ def test_the_table_and_the_record(
         net.weight.data.view(-1)[: round(rate * 20)] = 0
         return net, 90.0 + seed
 
-    outcome.main("thing", train)
+    runs.main("thing", train)
     assert "50.000%" in capsys.readouterr().out
     assert '"kept": 10' in (tmp_path / "thing.json").read_text()
 
@@ -59,5 +59,5 @@ def test_short_enough_to_copy(name: str) -> None:
 
 
 def test_page_is_up_to_date() -> None:
-    page = importlib.import_module("page")
-    assert page.PAGE.read_text() == page.page(), "run python examples/page.py"
+    page = importlib.import_module("examples_page")
+    assert page.PAGE.read_text() == page.page(), "run python examples/examples_page.py"

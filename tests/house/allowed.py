@@ -3,8 +3,6 @@
 LONG_FILES: set[str] = set()
 
 LONG_FUNCTIONS = {
-    "benchmarks/internet_scale.py:tables",
-    "examples/distributed.py:main",
     "src/bandstop/deploy/c/files.py:assemble",
     "src/bandstop/deploy/c/kernels.py:_block",
     "src/bandstop/deploy/lower/gcn.py:lower_gcn",

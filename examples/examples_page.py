@@ -1,10 +1,10 @@
-"""docs/examples.md, made from benchmarks/results/examples/: `python examples/page.py`."""
+"""docs/examples.md, made from benchmarks/results/examples/: `python examples/examples_page.py`."""
 
 import json
 from pathlib import Path
 from statistics import mean, stdev
 
-from outcome import RESULTS
+from example_runs import RESULTS
 
 from bandstop.files import write_text
 
@@ -24,8 +24,8 @@ INTRODUCTION = """# Examples
 Each is one file of at most 80 lines to copy from, needs no download and runs in minutes on one CPU thread;
 `--short` takes seconds. Settings were chosen with `--validation`, which judges on a part of the training set.
 The tables are the test set's, made by the command above each of them and kept in
-`benchmarks/results/examples/`; this page is made by `python examples/page.py`. The two digits nets (MLP, CNN)
-are recorded with the present default recipe; the others before gains followed the density.
+`benchmarks/results/examples/`; this page is made by `python examples/examples_page.py`. The two digits nets
+(MLP, CNN) are recorded with the present default recipe; the others before gains followed the density.
 """
 
 
