@@ -24,8 +24,10 @@ def table(rows: list[dict[str, Any]]) -> str:
         network = f"{100 * row['rate']:g} % pruned" if row["rate"] else "dense"
         seeds = len(row["runs"])
         lines.append(
-            f"| {row['data']}, {found['minutes']:.0f} min | {network}, {seeds} seed{'s' if seeds > 1 else ''} "
-            f"| {row['runs'][0]['connections']:,} | {found['gestures']:.0f} | {100 * found['detection_rate']:.1f} % "
+            f"| {row['data']}, {found['minutes']:.0f} min "
+            f"| {network}, {seeds} seed{'s' if seeds > 1 else ''} "
+            f"| {row['runs'][0]['connections']:,} | {found['gestures']:.0f} "
+            f"| {100 * found['detection_rate']:.1f} % "
             f"| {found['false_alarms_per_minute']:.2f} | {found['jaccard_index']:.2f} "
             f"| {found['delay_frames'] / rate:.2f} s | {found['delay_frames_90'] / rate:.2f} s |\n"
         )
