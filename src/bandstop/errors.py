@@ -12,7 +12,19 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "TrainingError",
+    "printable",
 ]
+
+
+def printable(text: str) -> str:
+    r"""Text of unknown origin made fit for a terminal: control characters and broken ones are escaped.
+
+    >>> printable("caf\u00e9\x1b[2J\n")
+    'café\\x1b[2J\\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class BandstopError(Exception):
@@ -42,7 +54,7 @@ class DataError(BandstopError):
 
     def __init__(self, problem: str, *, path: object = None, line: int | None = None, hint: str = "") -> None:
         where = "" if path is None else f"{path}, line {line}: " if line is not None else f"{path}: "
-        super().__init__(f"{where}{problem}{'; ' + hint if hint else ''}")
+        super().__init__(printable(f"{where}{problem}{'; ' + hint if hint else ''}"))
         self.path, self.line = path, line
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bandstop.skeleton import Duplicate, SequenceSet, describe
+from bandstop.skeleton.layouts import COCO_17
 from tests.skeleton.sample_trees import motion, small_set
 
 
@@ -73,3 +74,44 @@ def test_lines_are_short_and_keep_counts_with_their_names() -> None:
 
 def test_an_empty_subset_can_be_described() -> None:
     assert describe(small_set().subset(np.zeros(4, bool))).sequences == 0
+
+
+def test_the_first_frame_is_shown_by_name() -> None:
+    d = describe(small_set())
+    assert d.first_frame["y"] == tuple(map(float, small_set().joints[0, 1]))
+    text = "\n".join(d.lines())
+    x, y, z = small_set().joints[0, 0]
+    assert f"first frame x ({x:.4g}, {y:.4g}, {z:.4g}), y (" in text
+    nameless = describe(replace(small_set(), joint_names=()))
+    assert "first frame joint 0 (" in "\n".join(nameless.lines())
+    assert "joints without names" in "\n".join(nameless.lines())
+
+
+def test_the_layout_is_told_and_whether_it_is_a_guess() -> None:
+    s = SequenceSet.from_sequences([motion(2, 17)], labels=[0], class_names=["a"])
+    for guessed, expected in (
+        (False, "17, root 0 (nose), 16 edges, layout coco"),
+        (True, "layout coco (guessed)"),
+    ):
+        assert expected in "\n".join(describe(s.with_layout(COCO_17, guessed=guessed)).lines())
+
+
+def test_at_most_ten_of_a_kind_unless_all_are_asked_for() -> None:
+    pairs = [motion(2, 12, seed=i // 2) for i in range(94)] + [motion(2, 12, seed=99)] * 12
+    broken = [np.full((2, 12, 3), np.nan) + i for i in range(12)]
+    sequences = [*pairs, *broken]
+    s = SequenceSet.from_sequences(
+        sequences,
+        labels=np.zeros(len(sequences), int),
+        class_names=["a"],
+        sequence_ids=[f"id{i}" for i in range(len(sequences))],
+        subjects=[f"s{i}" for i in range(len(sequences))],
+    )
+    d = describe(s)
+    short, long = d.lines(), d.lines(everything=True)
+    assert sum(" = " in line for line in short) == 10
+    assert "49 groups of equal sequences, 0 across train and test" in "\n".join(short)
+    assert "and 39 more" in "\n".join(short)
+    assert "and 2 more" in "\n".join(short)  # joints of the first frame, sequences with faults
+    assert "more" not in "\n".join(long)
+    assert all(any(f"s{i} (1)" in line for line in long) for i in range(len(sequences)))

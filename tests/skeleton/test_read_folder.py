@@ -53,7 +53,7 @@ def test_csv_with_any_separator_and_a_header(tmp_path: Path, separator: str) -> 
 
 
 def test_empty_fields_and_values_beyond_float32_are_kept_as_faults(tmp_path: Path) -> None:
-    found = load_sequence(write(tmp_path / "a.csv", "1,,nan\n1e300,-inf,2\n"))
+    found = load_sequence(write(tmp_path / "a.csv", "x,y,z\n1,,nan\n1e300,-inf,2\n"))
     assert np.array_equal(found, [[[1, np.nan, np.nan]], [[np.inf, -np.inf, 2]]], equal_nan=True)
 
 
@@ -65,12 +65,12 @@ def test_flat_sequences_lie_in_the_plane(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("1,2,3\n4,5\n", 2, "expected 3 columns, found 2"),
-        ("1,2,3\n\n4,x,6\n", 3, "'x' is not a number"),
-        ("a,2,3\n", 1, "'a' is not a number"),
-        ("1,2\n", 1, "three columns a joint"),
+        ("x,y,z\n1,2,3\n4,5\n", 3, "expected 3 columns, found 2"),
+        ("x,y,z\n1,2,3\n\n4,x,6\n", 4, "'x' is not a number"),
+        ("x,y,z\na,2,3\n", 2, "'a' is not a number"),
+        ("1,2\n", 1, "2 columns without a header fit no known skeleton"),
         ("x,y,z\n", 1, "no line with numbers"),
-        ("1,2,1_0\n", 1, "'1_0' is not a number"),
+        ("x,y,z\n1,2,1_0\n", 2, "'1_0' is not a number"),
         ("x,y,z\nx,y,z\n", 2, "'x' is not a number"),
     ],
 )
@@ -110,7 +110,7 @@ def test_wrong_folders_are_refused(tmp_path: Path) -> None:
     ):
         load(str(tmp_path))
     (tmp_path / "wave" / "b.npy").unlink()
-    write(tmp_path / "wave" / "b.csv", "1,2,3\n")
+    write(tmp_path / "wave" / "b.csv", "x,y,z\n1,2,3\n")
     with pytest.raises(DataError, match=r"b\.csv, line 1: all sequences must have the same joints"):
         load(str(tmp_path))
     (tmp_path / "wave" / "deeper").mkdir()

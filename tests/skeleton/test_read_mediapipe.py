@@ -10,12 +10,12 @@ import pytest
 
 from bandstop.errors import DataError
 from bandstop.skeleton import load
-from bandstop.skeleton.layouts import HAND, MEDIAPIPE_TO_HAND
+from bandstop.skeleton.layouts import HAND, MEDIAPIPE_HAND, MEDIAPIPE_TO_HAND
 from bandstop.skeleton.readers.mediapipe import read_landmarks
 from tests.skeleton.sample_trees import mediapipe_folder, motion, write
 
 FRAMES = motion(4, 21).tolist()
-OURS = motion(4, 21)[:, MEDIAPIPE_TO_HAND]
+THEIRS = motion(4, 21)
 POINTS = [[dict(zip("xyz", point, strict=True)) for point in frame] for frame in FRAMES]
 
 
@@ -25,11 +25,12 @@ def test_all_kinds_of_files_hold_the_same_motion(tmp_path: Path) -> None:
     assert s.subjects.tolist() == ["1", "2", "1", "2"]
     assert (s.root, s.joint_names, s.edges.tolist()) == (
         0,
-        HAND.joint_names,
-        [list(edge) for edge in HAND.edges],
+        MEDIAPIPE_HAND.joint_names,
+        [list(edge) for edge in MEDIAPIPE_HAND.edges],
     )
+    assert (s.layout, s.guessed) == ("mediapipe hand", False)
     for sequence in s:
-        assert np.allclose(sequence, OURS, rtol=1e-6)
+        assert np.allclose(sequence, THEIRS, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -48,15 +49,20 @@ def test_all_kinds_of_files_hold_the_same_motion(tmp_path: Path) -> None:
     ],
 )
 def test_every_shape_of_json(tmp_path: Path, document: object) -> None:
-    found = read_landmarks(write(tmp_path / "a.json", json.dumps(document)))
-    assert np.allclose(found, OURS, rtol=1e-6)
+    found = read_landmarks(write(tmp_path / "a.json", json.dumps(document))).frames
+    assert np.allclose(found, THEIRS, rtol=1e-6)
 
 
-def test_joints_are_permuted_to_our_order(tmp_path: Path) -> None:
+def test_joints_stay_in_their_order_and_have_their_names(tmp_path: Path) -> None:
     frame = [[float(landmark), 0.0, 0.0] for landmark in range(21)]
-    found = read_landmarks(write(tmp_path / "a.json", json.dumps([frame])))[0, :, 0].astype(int).tolist()
+    write(tmp_path / "wave" / "a.json", json.dumps([frame]))
+    s = load(f"mediapipe:{tmp_path}")
+    assert s.joints[0, :, 0].astype(int).tolist() == list(range(21))
+    ours = s.reordered(HAND.joint_names)
+    found = ours.joints[0, :, 0].astype(int).tolist()
     assert found == list(MEDIAPIPE_TO_HAND)
     assert [found[HAND.joint_names.index(f"{finger} tip")] for finger in ("thumb", "little")] == [4, 20]
+    assert (ours.edges.tolist(), ours.root) == ([list(edge) for edge in HAND.edges], HAND.root)
 
 
 def test_a_frame_without_a_hand_is_missing_not_zero(tmp_path: Path) -> None:
@@ -67,14 +73,14 @@ def test_a_frame_without_a_hand_is_missing_not_zero(tmp_path: Path) -> None:
         {"landmarks": [[]]},
         {"landmarks": FRAMES[1]},
     ]
-    found = read_landmarks(write(tmp_path / "a.json", json.dumps(document)))
+    found = read_landmarks(write(tmp_path / "a.json", json.dumps(document))).frames
     assert np.isnan(found[1:4]).all()
     assert np.isfinite(found[[0, 4]]).all()
 
 
 def test_points_in_the_plane_and_null_coordinates(tmp_path: Path) -> None:
     frame = [{"x": 1, "y": None}] + [[1, 2]] * 20
-    found = read_landmarks(write(tmp_path / "a.json", json.dumps([frame])))
+    found = read_landmarks(write(tmp_path / "a.json", json.dumps([frame]))).frames
     assert np.isnan(found[0, 0, 1])
     assert (found[0, :, 2] == 0).all()
 
@@ -94,14 +100,14 @@ def test_csv_with_and_without_header_and_time(tmp_path: Path, names: str | None,
     if first:
         rows = np.concatenate([np.arange(4)[:, None] * 33, rows], axis=1)
         header = [first, *header] if header else None
-    assert np.allclose(read_landmarks(write(tmp_path / "a.csv", csv(header, rows))), OURS, rtol=1e-6)
+    assert np.allclose(read_landmarks(write(tmp_path / "a.csv", csv(header, rows))).frames, THEIRS, rtol=1e-6)
 
 
 @pytest.mark.parametrize("base", [0, 1])
 def test_csv_columns_go_where_their_names_say(tmp_path: Path, base: int) -> None:
     rows = np.concatenate([np.full((4, 1), 7.0), np.moveaxis(motion(4, 21), 2, 1).reshape(4, 63)], axis=1)
     header = ["score", *(f"{axis}{i + base}" for axis in "xyz" for i in range(21))]
-    assert np.allclose(read_landmarks(write(tmp_path / "a.csv", csv(header, rows))), OURS, rtol=1e-6)
+    assert np.allclose(read_landmarks(write(tmp_path / "a.csv", csv(header, rows))).frames, THEIRS, rtol=1e-6)
 
 
 FRAME_LINES = 21 * 5 + 2
@@ -157,5 +163,5 @@ def test_wrong_files_are_refused_with_their_line(
 
 def test_a_number_beyond_floats_is_infinite(tmp_path: Path) -> None:
     frame = [[10**400, 1e999, 1]] + [[1, 2, 3]] * 20
-    found = read_landmarks(write(tmp_path / "a.json", json.dumps([frame])))
+    found = read_landmarks(write(tmp_path / "a.json", json.dumps([frame]))).frames
     assert found[0, 0].tolist() == [np.inf, np.inf, 1]

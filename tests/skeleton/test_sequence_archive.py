@@ -82,7 +82,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
         ({"split": np.array(["train", "test", "val", ""])}, "found 'val'"),
         ({"edges": np.array([[0, 3]])}, "joints 0 to 2"),
         ({"edges": np.array([0, 1])}, "pairs of joint indexes"),
-        ({"joints": np.zeros((16, 3, 2))}, "joints must be numbers"),
+        ({"joints": np.zeros((16, 3, 4))}, "joints must be numbers"),
         ({"joints": np.zeros((16, 0, 3))}, "joints must be numbers"),
         ({"joints": np.zeros((16, 3, 3), complex)}, "plain numbers"),
         ({"class_names": np.array(["rest", "rest"])}, "differ"),

@@ -10,10 +10,15 @@
 
 from bandstop.skeleton.archive import read_archive, write_archive
 from bandstop.skeleton.description import Description, Duplicate, describe
+from bandstop.skeleton.guess import guess_layout
 from bandstop.skeleton.hands import make_hands
-from bandstop.skeleton.layouts import LAYOUTS, Layout, guess_layout
-from bandstop.skeleton.loading import FORMS, load, load_sequence
+from bandstop.skeleton.joint_order import match_joints
+from bandstop.skeleton.layout import Layout
+from bandstop.skeleton.layouts import LAYOUTS
+from bandstop.skeleton.loading import FORMS, load
+from bandstop.skeleton.reading import Reading
 from bandstop.skeleton.sequences import SequenceSet
+from bandstop.skeleton.single import load_file, load_sequence
 from bandstop.skeleton.unusable import drop_unusable
 
 __all__ = [
@@ -22,13 +27,16 @@ __all__ = [
     "Description",
     "Duplicate",
     "Layout",
+    "Reading",
     "SequenceSet",
     "describe",
     "drop_unusable",
     "guess_layout",
     "load",
+    "load_file",
     "load_sequence",
     "make_hands",
+    "match_joints",
     "read_archive",
     "write_archive",
 ]

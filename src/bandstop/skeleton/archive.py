@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,25 @@ import numpy as np
 
 from bandstop.errors import DataError
 from bandstop.files import atomic_write
-from bandstop.skeleton.arrays import read_npz
+from bandstop.skeleton.arrays import open_npz
 from bandstop.skeleton.coerce import as_integers, as_texts
+from bandstop.skeleton.limits import RAISE, allowed
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["read_archive", "write_archive"]
 
 _REQUIRED = ("joints", "offsets", "labels", "subjects", "split", "edges", "class_names")
-_OPTIONAL = ("sequence_ids", "fold", "name", "root", "joint_names")
+_OPTIONAL = ("sequence_ids", "fold", "name", "root", "joint_names", "layout", "guessed")
+_MOST_BESIDE = 128 * 2**20
+"""Most bytes of ids, labels and names, which become Python objects one by one."""
 
 
 def write_archive(s: SequenceSet, path: str | os.PathLike[str]) -> None:
     """Write ``s`` as a sequence archive, whole or not at all; the same set gives the same bytes."""
     arrays: dict[str, Any] = {field: getattr(s, field) for field in (*_REQUIRED, *_OPTIONAL)}
-    if s.fold is None:
-        del arrays["fold"]
+    unsaid = {"fold": s.fold is None, "layout": not s.layout, "guessed": not s.guessed}
+    for field in (field for field, absent in unsaid.items() if absent):
+        del arrays[field]
     for field in ("class_names", "joint_names"):
         arrays[field] = np.array(arrays[field], dtype=np.str_)
     try:
@@ -46,21 +51,39 @@ def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
     ('tiny', (5, 3, 3), None)
     """
     file = Path(path)
-    arrays: dict[str, Any] = read_npz(file, (*_REQUIRED, *_OPTIONAL))
-    absent = [field for field in _REQUIRED if field not in arrays]
-    if absent:
-        raise DataError(
-            f"a sequence archive must hold {', '.join(_REQUIRED)}; {', '.join(absent)} missing", path=file
-        )
-    try:
-        if "root" in arrays:
-            arrays["root"] = int(as_integers("root", arrays["root"].reshape(-1)[:1])[0])
-        arrays["name"] = (
-            as_texts("name", arrays["name"].reshape(-1)[:1])[0].item() if "name" in arrays else file.stem
-        )
-        s = SequenceSet(**arrays)
-    except (DataError, ValueError, IndexError) as problem:
-        raise DataError(str(problem), path=file) from problem
+    with open_npz(file) as archive:
+        heads = archive.heads((*_REQUIRED, *_OPTIONAL))
+        absent = [field for field in _REQUIRED if field not in heads]
+        if absent:
+            rule = f"a sequence archive must hold {', '.join(_REQUIRED)}"
+            raise DataError(f"{rule}; {', '.join(absent)} missing", path=file)
+        joints = heads.pop("joints")
+        _check_beside(sum(head.bytes for head in heads.values()), file)
+        fields = {name: archive.read(name) for name in heads}
+        # Checked with a stand-in that takes no memory, so that a refusal comes before the frames are read.
+        s = _built(fields, np.broadcast_to(np.zeros((), joints.dtype), joints.shape), file)
+        s = replace(s, joints=archive.read("joints"))
     if not len(s):
         raise DataError("the archive holds no sequence", path=file)
     return s
+
+
+def _check_beside(found: int, file: Path) -> None:
+    if found > (limit := allowed(_MOST_BESIDE)):
+        raise DataError(f"{found:,} bytes beside the frames, more than {limit:,}", path=file, hint=RAISE)
+
+
+def _built(arrays: dict[str, Any], joints: Any, file: Path) -> SequenceSet:
+    try:
+        for field in ("root", "guessed"):
+            if field in arrays:
+                first = np.asarray(arrays[field]).reshape(-1)[:1]
+                arrays[field] = int(
+                    as_integers(field, first.astype(int) if first.dtype == bool else first)[0]
+                )
+        for field, absent in (("name", file.stem), ("layout", "")):
+            given = field in arrays
+            arrays[field] = as_texts(field, arrays[field].reshape(-1)[:1])[0].item() if given else absent
+        return SequenceSet(**{**arrays, "joints": joints, "guessed": bool(arrays.get("guessed", False))})
+    except (DataError, ValueError, IndexError) as problem:
+        raise DataError(str(problem), path=file) from problem

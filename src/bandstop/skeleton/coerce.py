@@ -7,17 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.errors import DataError
+from bandstop.errors import DataError, printable
 
-__all__ = ["as_edges", "as_integers", "as_joints", "as_texts", "printable"]
+__all__ = ["as_edges", "as_integers", "as_joints", "as_offsets", "as_texts"]
 
 
 def as_joints(values: Any) -> NDArray[np.float32]:
     found = np.asarray(values)
-    if found.ndim != 3 or found.shape[2] != 3 or found.shape[1] < 1 or found.dtype.kind not in "iuf":
+    if found.ndim != 3 or found.shape[2] not in (2, 3) or found.shape[1] < 1 or found.dtype.kind not in "iuf":
         raise DataError(f"joints must be numbers [frames, V, 3], found shape {found.shape} of {found.dtype}")
+    if found.shape[2] == 2:
+        found = np.concatenate([found, np.zeros_like(found[:, :, :1])], axis=2)
     with np.errstate(over="ignore"):  # a value beyond float32 becomes inf, which describe reports
         return found.astype(np.float32, copy=False)
+
+
+def as_offsets(values: Any, frames: int) -> NDArray[np.int64]:
+    """Where sequences begin, and the end of the last: compared, not subtracted, for differences may wrap."""
+    found = as_integers("offsets", values)
+    rises = found.size and found[0] == 0 and found[-1] == frames and bool((found[1:] > found[:-1]).all())
+    if not rises:
+        raise DataError("offsets must rise from 0 to the number of frames, at least one frame a sequence")
+    return found
 
 
 def as_integers(field: str, values: Any) -> NDArray[np.int64]:
@@ -26,6 +37,8 @@ def as_integers(field: str, values: Any) -> NDArray[np.int64]:
         raise DataError(
             f"{field} must be a list of whole numbers, found shape {found.shape} of {found.dtype}"
         )
+    if found.dtype.kind == "u" and found.size and found.max() > np.iinfo(np.int64).max:
+        raise DataError(f"{field} must be whole numbers below 2^63, found {found.max()}")
     return found.astype(np.int64, copy=False)
 
 
@@ -36,11 +49,6 @@ def as_texts(field: str, values: Any) -> NDArray[np.str_]:
     if found.dtype.kind == "S":
         found = np.char.decode(found, "utf-8")
     return np.array([printable(str(text)) for text in found.tolist()], dtype=np.str_)
-
-
-def printable(text: str) -> str:
-    """Names come from foreign files and end on terminals: control characters and broken ones are escaped."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
 def as_edges(values: Any, nodes: int) -> NDArray[np.int64]:

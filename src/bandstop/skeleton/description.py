@@ -17,6 +17,7 @@ from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["Description", "Duplicate", "describe"]
 
+_MOST = 10
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -40,6 +41,10 @@ class Description:
     joints: int
     edges: int
     root: str
+    layout: str
+    """The known layout of the joints, and whether it was guessed."""
+    first_frame: Mapping[str, tuple[float, ...]]
+    """Joint → x, y, z in the first frame: a wrong reading is seen there."""
     classes: Mapping[str, int]
     lengths: tuple[int, float, int]
     """Fewest, median and most frames of a sequence."""
@@ -56,23 +61,27 @@ class Description:
         """Plain values, ready for JSON."""
         return asdict(self)
 
-    def lines(self) -> list[str]:
-        """The facts as lines of text."""
+    def lines(self, *, everything: bool = False) -> list[str]:
+        """The facts as lines of text, with at most ten of a kind unless ``everything`` is asked for."""
+        most = None if everything else _MOST
         shortest, median, longest = self.lengths
         facts = {
             "set": self.name or "unnamed",
             "sequences": f"{self.sequences:,} ({self.frames:,} frames)",
-            "joints": f"{self.joints}, root {self.root}, {self.edges} edges",
+            "joints": f"{self.joints}, root {self.root}, {self.edges} edges, {self.layout}",
             "lengths": f"{shortest} to {longest} frames, median {median:g}",
             "classes": f"{len(self.classes)}: {_counts(self.classes)}",
-            "subjects": f"{len(self.subjects)}: {_counts(self.subjects)}" if self.subjects else "not told",
+            "subjects": f"{len(self.subjects)}: {_counts(self.subjects, most)}"
+            if self.subjects
+            else "not told",
             "split": _counts(self.splits) if self.splits else "none",
         }
         if self.folds:
             facts["folds"] = _counts(self.folds)
-        facts["duplicates"] = self._duplicates()
-        facts["non-finite"] = _fault(self.nonfinite_values, "values", self.nonfinite_sequences)
-        facts["zero frames"] = _fault(self.zero_frames, "all-zero frames", self.zero_sequences)
+        facts["first frame"] = _frame(self.first_frame, most)
+        facts["duplicates"] = self._duplicates(most)
+        facts["non-finite"] = _fault(self.nonfinite_values, "values", self.nonfinite_sequences, most)
+        facts["zero frames"] = _fault(self.zero_frames, "all-zero frames", self.zero_sequences, most)
         wrapped = []
         for title, fact in facts.items():
             for number, part in enumerate(fact.split("\n")):
@@ -87,15 +96,16 @@ class Description:
                 )
         return [line.replace(_NO_BREAK, " ") for line in wrapped]
 
-    def _duplicates(self) -> str:
+    def _duplicates(self, most: int | None) -> str:
         if not self.duplicates:
             return "none"
         across = sum(group.across_splits for group in self.duplicates)
         found = [f"{len(self.duplicates)} groups of equal sequences, {across} across train and test"]
-        for group in self.duplicates:
+        for group in self.duplicates[:most]:
             notes = ["across train and test"] * group.across_splits + ["labels differ"] * group.labels_differ
-            found.append(" = ".join(group.ids) + (f" ({', '.join(notes)})" if notes else ""))
-        return "\n".join(found)
+            ids = " = ".join(group.ids[:most]) + _more(len(group.ids), most)
+            found.append(ids + (f" ({', '.join(notes)})" if notes else ""))
+        return "\n".join(found) + _more(len(self.duplicates), most)
 
 
 def describe(s: SequenceSet) -> Description:
@@ -120,6 +130,8 @@ def describe(s: SequenceSet) -> Description:
         joints=s.joints.shape[1],
         edges=len(s.edges),
         root=f"{s.root} ({s.joint_names[s.root]})" if s.joint_names else str(s.root),
+        layout=_layout(s),
+        first_frame=_joints_of(s),
         classes={name: int(count) for name, count in zip(s.class_names, counts, strict=True)},
         lengths=(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
         if len(s)
@@ -171,13 +183,38 @@ def _find_duplicates(s: SequenceSet) -> tuple[Duplicate, ...]:
     )
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _layout(s: SequenceSet) -> str:
+    how = " (guessed)" if s.guessed else ""
+    if s.layout:
+        return f"layout {s.layout}{how}"
+    return "joints of its own names" if s.joint_names else "joints without names"
+
+
+def _joints_of(s: SequenceSet) -> dict[str, tuple[float, ...]]:
+    names = s.joint_names or tuple(f"joint {i}" for i in range(s.joints.shape[1]))
+    if not len(s):
+        return {}
+    return {name: tuple(map(float, place)) for name, place in zip(names, s.joints[0], strict=True)}
+
+
+def _frame(joints: Mapping[str, tuple[float, ...]], most: int | None) -> str:
+    shown = list(joints.items())[:most]
+    places = (f"{name} ({', '.join(f'{value:.4g}' for value in place)})" for name, place in shown)
+    return ", ".join(text.replace(" ", _NO_BREAK) for text in places) + _more(len(joints), most) or "none"
+
+
+def _counts(counts: Mapping[str, int], most: int | None = None) -> str:
     # The no-break space keeps a name and its count on one line.
-    return ", ".join(f"{name} ({count})".replace(" ", _NO_BREAK) for name, count in counts.items())
+    shown = [f"{name} ({count})".replace(" ", _NO_BREAK) for name, count in list(counts.items())[:most]]
+    return ", ".join(shown) + _more(len(counts), most)
 
 
-def _fault(count: int, what: str, ids: tuple[str, ...]) -> str:
+def _more(count: int, most: int | None) -> str:
+    return "" if most is None or count <= most else f" and {count - most:,} more"
+
+
+def _fault(count: int, what: str, ids: tuple[str, ...], most: int | None) -> str:
     if not count:
         return "none"
-    shown = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
+    shown = ", ".join(ids[:most]) + _more(len(ids), most)
     return f"{count:,} {what} in {len(ids)} sequences: {shown}"

@@ -220,10 +220,8 @@ def make_hands(
         labels=labels,
         subjects=subjects,
         split=np.where(person < train_people, "train", "test"),
-        edges=np.array(HAND.edges, dtype=np.int64),
         class_names=tuple(names.tolist()),
         sequence_ids=np.array(take),
         name="hands",
-        root=HAND.root,
-        joint_names=HAND.joint_names,
-    )
+        edges=np.zeros((0, 2), np.int64),
+    ).with_layout(HAND)

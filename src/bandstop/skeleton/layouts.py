@@ -1,12 +1,8 @@
-"""Skeleton layouts: what each joint is called, which joints are joined by a bone, which one is the root."""
+"""The skeleton layouts that are known: those of data sets, of sensors and of pose estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from bandstop.skeleton.layout import Layout
 
 __all__ = [
     "COCO_17",
@@ -14,40 +10,15 @@ __all__ = [
     "KINECT_20",
     "LAYOUTS",
     "MEDIAPIPE_HAND",
+    "MEDIAPIPE_POSE",
     "MEDIAPIPE_TO_HAND",
     "NTU_25",
+    "OPENPOSE_18",
+    "OPENPOSE_25",
     "SBU_15",
     "SBU_PAIR",
-    "Layout",
-    "guess_layout",
+    "SHREC_22",
 ]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A tree of named joints.
-
-    >>> HAND.nodes, HAND.joint_names[HAND.root], len(HAND.edges)
-    (21, 'wrist', 20)
-    >>> SBU_PAIR.nodes, len(SBU_PAIR.edges), SBU_PAIR.joint_names[15]
-    (30, 28, 'second head')
-    """
-
-    name: str
-    joint_names: tuple[str, ...]
-    edges: tuple[tuple[int, int], ...]
-    root: int
-
-    @property
-    def nodes(self) -> int:
-        """How many joints."""
-        return len(self.joint_names)
-
-    def twice(self, name: str) -> Layout:
-        """Two such skeletons side by side, without a bone between them; the root is the first one's."""
-        both = tuple(f"{who} {joint}" for who in ("first", "second") for joint in self.joint_names)
-        edges = tuple((a + shift, b + shift) for shift in (0, self.nodes) for a, b in self.edges)
-        return Layout(name, both, edges, self.root)
 
 
 def _sided(*parts: str) -> tuple[str, ...]:
@@ -69,6 +40,7 @@ HAND = Layout(
         *((6 + 3 * finger + step, 7 + 3 * finger + step) for finger in range(5) for step in range(2)),
     ),
     root=0,
+    axes=(3, 2),
 )
 """FPHA's order, which is ours: wrist, five knuckles from the thumb, then three joints a finger outward."""
 
@@ -80,7 +52,30 @@ MEDIAPIPE_HAND = Layout(
     tuple(HAND.joint_names[MEDIAPIPE_TO_HAND.index(i)] for i in range(21)),
     tuple((MEDIAPIPE_TO_HAND[a], MEDIAPIPE_TO_HAND[b]) for a, b in HAND.edges),
     root=0,
+    other_names=(
+        "wrist",
+        *(f"thumb {joint}" for joint in ("cmc", "mcp", "ip", "tip")),
+        *(f"{finger} {joint}" for finger in _FINGERS[1:] for joint in ("mcp", "pip", "dip", "tip")),
+    ),
+    axes=(3, 2),
 )
+"""MediaPipe's order, which the browser and the phone emit: the wrist, then four joints a finger outward."""
+
+SHREC_22 = Layout(
+    "shrec hand",
+    (
+        "wrist",
+        "palm",
+        *(f"{finger} {joint}" for finger in _FINGERS for joint in ("base", "first", "second", "tip")),
+    ),
+    (
+        *((0, 1), (0, 2)),
+        *((1, 6 + 4 * finger) for finger in range(4)),
+        *((2 + 4 * finger + step, 3 + 4 * finger + step) for finger in range(5) for step in range(3)),
+    ),
+    root=0,
+)
+"""SHREC'17: wrist, palm, then four joints a finger from the thumb."""
 
 SBU_15 = Layout(
     "sbu person",
@@ -133,6 +128,66 @@ COCO_17 = Layout(
         *((5, 11), (11, 13), (13, 15), (6, 12), (12, 14), (14, 16)),
     ),
     root=0,
+    axes=(3, 2),
+)
+
+OPENPOSE_18 = Layout(
+    "openpose 18",
+    (
+        *("nose", "neck", "right shoulder", "right elbow", "right wrist"),
+        *("left shoulder", "left elbow", "left wrist", "right hip", "right knee", "right ankle"),
+        *("left hip", "left knee", "left ankle", "right eye", "left eye", "right ear", "left ear"),
+    ),
+    (
+        *((1, 0), (0, 14), (14, 16), (0, 15), (15, 17)),
+        *((1, 2), (2, 3), (3, 4), (1, 5), (5, 6), (6, 7)),
+        *((1, 8), (8, 9), (9, 10), (1, 11), (11, 12), (12, 13)),
+    ),
+    root=1,
+    axes=(2,),
+)
+
+OPENPOSE_25 = Layout(
+    "openpose 25",
+    (
+        *("nose", "neck", "right shoulder", "right elbow", "right wrist"),
+        *("left shoulder", "left elbow", "left wrist", "mid hip"),
+        *("right hip", "right knee", "right ankle", "left hip", "left knee", "left ankle"),
+        *("right eye", "left eye", "right ear", "left ear"),
+        *("left big toe", "left small toe", "left heel", "right big toe", "right small toe", "right heel"),
+    ),
+    (
+        *((1, 0), (0, 15), (15, 17), (0, 16), (16, 18), (1, 8)),
+        *((1, 2), (2, 3), (3, 4), (1, 5), (5, 6), (6, 7)),
+        *((8, 9), (9, 10), (10, 11), (11, 22), (22, 23), (11, 24)),
+        *((8, 12), (12, 13), (13, 14), (14, 19), (19, 20), (14, 21)),
+    ),
+    root=8,
+    axes=(2,),
+)
+
+MEDIAPIPE_POSE = Layout(
+    "mediapipe pose",
+    (
+        "nose",
+        *(f"{side} eye{part}" for side in ("left", "right") for part in (" inner", "", " outer")),
+        *("left ear", "right ear", "mouth left", "mouth right"),
+        *(
+            f"{side} {part}"
+            for part in ("shoulder", "elbow", "wrist", "little", "index", "thumb", "hip", "knee", "ankle")
+            for side in ("left", "right")
+        ),
+        *("left heel", "right heel", "left foot index", "right foot index"),
+    ),
+    (
+        *((0, 1), (1, 2), (2, 3), (3, 7), (0, 4), (4, 5), (5, 6), (6, 8), (0, 9), (0, 10)),
+        *((0, 11), (0, 12), (11, 13), (13, 15), (12, 14), (14, 16)),
+        *((15, 17), (15, 19), (15, 21), (16, 18), (16, 20), (16, 22)),
+        *((11, 23), (12, 24), (23, 25), (25, 27), (24, 26), (26, 28)),
+        *((27, 29), (27, 31), (28, 30), (28, 32)),
+    ),
+    root=0,
+    axes=(3, 2),
 )
 
 NTU_25 = Layout(
@@ -153,36 +208,15 @@ NTU_25 = Layout(
     root=1,
 )
 
-LAYOUTS = (HAND, MEDIAPIPE_HAND, SBU_15, SBU_PAIR, KINECT_20, COCO_17, NTU_25)
-"""Every layout that is known by name."""
-
-_GUESSABLE = (
-    *LAYOUTS,
-    COCO_17.twice("coco pair"),
-    NTU_25.twice("kinect v2 pair"),
-    KINECT_20.twice("kinect v1 pair"),
+_SINGLE = (
+    *(HAND, MEDIAPIPE_HAND, SHREC_22),
+    *(SBU_15, KINECT_20, NTU_25),
+    *(COCO_17, OPENPOSE_18, OPENPOSE_25, MEDIAPIPE_POSE),
 )
 
-
-def guess_layout(joints: NDArray[np.float32], layouts: Sequence[Layout] = _GUESSABLE) -> Layout | None:
-    """The known layout with as many joints as ``joints`` [frames, V, 3], or None.
-
-    Where several have that number (two orders of a hand's 21 joints), the one with the shortest bones:
-    the right order joins neighbours, a wrong one jumps across the hand.
-
-    >>> guess_layout(np.zeros((1, 17, 3), np.float32)).name
-    'coco'
-    >>> guess_layout(np.zeros((1, 18, 3), np.float32)) is None
-    True
-    """
-    fitting = [layout for layout in layouts if layout.nodes == joints.shape[1]]
-    if len(fitting) < 2:
-        return fitting[0] if fitting else None
-    sample = joints[:: max(1, len(joints) // 1000)].astype(np.float64)
-    sample = sample[np.isfinite(sample).all(axis=(1, 2))]
-    return min(fitting, key=lambda layout: _bone_length(sample, layout))
-
-
-def _bone_length(frames: NDArray[np.float64], layout: Layout) -> float:
-    start, stop = np.array(layout.edges).T
-    return float(np.linalg.norm(frames[:, start] - frames[:, stop], axis=2).sum())
+LAYOUTS = (
+    *_SINGLE,
+    SBU_PAIR,
+    *(layout.twice(f"{layout.name} pair") for layout in _SINGLE if layout is not SBU_15),
+)
+"""Every layout that is known by name; a pair is two skeletons side by side."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.skeleton.archive import read_archive
 from bandstop.skeleton.hands import make_hands
-from bandstop.skeleton.readers.folder import SUFFIXES, read_array_file, read_folder
-from bandstop.skeleton.readers.fpha import read_fpha, read_skeleton
-from bandstop.skeleton.readers.mediapipe import read_landmarks, read_mediapipe
+from bandstop.skeleton.readers.edges import read_edges
+from bandstop.skeleton.readers.folder import read_folder
+from bandstop.skeleton.readers.fpha import read_fpha
+from bandstop.skeleton.readers.mediapipe import read_mediapipe
 from bandstop.skeleton.readers.pyskl import read_pyskl
-from bandstop.skeleton.readers.sbu import read_sbu, read_skeleton_pos
-from bandstop.skeleton.readers.utd_mhad import read_mat, read_utd_mhad
+from bandstop.skeleton.readers.sbu import read_sbu
+from bandstop.skeleton.readers.utd_mhad import read_utd_mhad
+from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
-__all__ = ["FORMS", "load", "load_sequence"]
+__all__ = ["FORMS", "load"]
 
 FORMS = (
     "hands, hands:SEED, fpha:PATH, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, pyskl:PATH, pyskl:PATH@SPLIT, "
@@ -29,47 +29,47 @@ FORMS = (
 """The forms that ``load`` understands, in words."""
 
 
-def load(spec: str) -> SequenceSet:
-    """The sequence set that ``spec`` names.
+def load(spec: str, reading: Reading = AS_IT_SAYS) -> SequenceSet:
+    """The sequence set that ``spec`` names, read as ``reading`` says where the data does not say it.
 
     >>> load("no/such/set")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     bandstop.errors.DataError: no/such/set: no such data; expected hands, hands:SEED, fpha:PATH, ...
     """
+    s = _read(spec, reading)
+    return replace(s, edges=read_edges(_path(reading.edges), s)) if reading.edges else s
+
+
+def _read(spec: str, reading: Reading) -> SequenceSet:
     kind, colon, rest = spec.partition(":")
     if kind == "hands" and (not colon or rest):
+        _refuse(reading, spec, "columns", "layout")
         return _hands(rest)
-    reader = _READERS.get(kind) if colon else None
-    if reader is not None:
+    if colon and (kind in _READERS or kind in _TOLD):
         if not rest:
             raise DataError(f"a path must follow {kind}:, expected {FORMS}", path=spec)
-        return reader(rest)
+        if kind in _TOLD:
+            _refuse(reading, spec, "layout")
+            return _TOLD[kind](_path(rest), reading)
+        _refuse(reading, spec, "columns", "layout")
+        return _READERS[kind](rest)
     path = _path(spec)
     if spec and path.is_dir():
-        return read_folder(path)
+        return read_folder(path, reading)
     if path.is_file() and path.suffix.lower() == ".npz":
+        _refuse(reading, spec, "columns", "layout")
         return read_archive(path)
     found = "neither a folder nor an archive .npz" if spec and path.exists() else "no such data"
     raise DataError(found, path=spec or "(nothing)", hint=f"expected {FORMS}")
 
 
-def load_sequence(path: Path) -> NDArray[np.float32]:
-    """One sequence [T, V, 3] from a file of any of the formats that keep one sequence a file.
-
-    `.npy`, `.npz`, `.csv` as in a folder; `.json`, `.jsonl` MediaPipe; `.mat` UTD-MHAD; `.txt` FPHA, or SBU
-    if it is called ``skeleton_pos``.
-    """
-    suffix = path.suffix.lower()
-    if suffix in SUFFIXES:
-        return read_array_file(path)
-    if suffix in (".json", ".jsonl"):
-        return read_landmarks(path)
-    if suffix == ".mat":
-        return read_mat(path)
-    if suffix == ".txt":
-        return read_skeleton_pos(path) if path.name.startswith("skeleton_pos") else read_skeleton(path)
-    raise DataError("expected a .npy, .npz, .csv, .json, .jsonl, .mat or .txt sequence", path=path)
+def _refuse(reading: Reading, spec: str, *names: str) -> None:
+    for name in names:
+        if getattr(reading, name):
+            raise DataError(
+                f"--{name} is for data that does not say it itself", path=spec, hint="leave it out"
+            )
 
 
 def _hands(seed: str) -> SequenceSet:
@@ -87,17 +87,14 @@ def _sbu(rest: str) -> SequenceSet:
     return read_sbu(path, None if fold is None else int(fold))
 
 
-def _pyskl(rest: str) -> SequenceSet:
-    return read_pyskl(*_path_and_choice(rest))
-
-
 _READERS: dict[str, Callable[[str], SequenceSet]] = {
     "fpha": lambda rest: read_fpha(_path(rest)),
     "sbu": _sbu,
     "utd-mhad": lambda rest: read_utd_mhad(_path(rest)),
-    "pyskl": _pyskl,
-    "mediapipe": lambda rest: read_mediapipe(_path(rest)),
+    "pyskl": lambda rest: read_pyskl(*_path_and_choice(rest)),
 }
+_TOLD: dict[str, Callable[[Path, Reading], SequenceSet]] = {"mediapipe": read_mediapipe}
+"""Formats in which a user may say what the columns of a table are."""
 
 
 def _path(text: str) -> Path:

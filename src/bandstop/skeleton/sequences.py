@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.coerce import as_edges, as_integers, as_joints, as_texts
+from bandstop.skeleton.coerce import as_edges, as_integers, as_joints, as_offsets, as_texts
+from bandstop.skeleton.layout import Layout
 from bandstop.skeleton.repair import fill_gaps, lost_joints, missing_values
 
 __all__ = ["SPLITS", "SequenceSet"]
@@ -43,36 +44,37 @@ class SequenceSet:
     name: str = ""
     root: int = 0
     joint_names: tuple[str, ...] = ()
+    layout: str = ""
+    """The known layout that the joints are those of, in its order; "" if it has no name."""
+    guessed: bool = False
+    """Whether joint names, bones and root were guessed from the number of joints and the lengths of bones."""
 
     def __post_init__(self) -> None:
         """Coerce every field to its documented type and check that they agree."""
         put = object.__setattr__
         put(self, "joints", as_joints(self.joints))
-        offsets = as_integers("offsets", self.offsets)
-        if (
-            not offsets.size
-            or offsets[0] != 0
-            or offsets[-1] != len(self.joints)
-            or (np.diff(offsets) < 1).any()
-        ):
-            raise DataError("offsets must rise from 0 to the number of frames, at least one frame a sequence")
-        put(self, "offsets", offsets)
-        count, nodes = len(offsets) - 1, self.joints.shape[1]
-        put(self, "labels", as_integers("labels", self.labels))
-        put(self, "subjects", as_texts("subjects", self.subjects))
-        put(self, "split", as_texts("split", self.split))
+        put(self, "offsets", as_offsets(self.offsets, len(self.joints)))
+        count = len(self.offsets) - 1
         ids = np.arange(count) if self.sequence_ids is None else self.sequence_ids
         put(self, "sequence_ids", as_texts("sequence_ids", ids))
-        put(self, "fold", None if self.fold is None else as_integers("fold", self.fold))
+        for field in ("labels", "fold"):
+            if (found := getattr(self, field)) is not None:
+                put(self, field, as_integers(field, found))
+        for field in ("subjects", "split"):
+            put(self, field, as_texts(field, getattr(self, field)))
+        for field in ("class_names", "joint_names"):
+            put(self, field, tuple(as_texts(field, getattr(self, field)).tolist()))
+        put(self, "edges", as_edges(self.edges, self.joints.shape[1]))
+        self._check_sequences(count)
+        self._check_joints(self.joints.shape[1])
+
+    def _check_sequences(self, count: int) -> None:
         for field in ("labels", "subjects", "split", "sequence_ids", "fold"):
             found = getattr(self, field)
             if found is not None and len(found) != count:
                 raise DataError(
                     f"{field} must have one value a sequence: {count} expected, {len(found)} found"
                 )
-        put(self, "class_names", tuple(as_texts("class_names", self.class_names).tolist()))
-        put(self, "joint_names", tuple(as_texts("joint_names", self.joint_names).tolist()))
-        put(self, "edges", as_edges(self.edges, nodes))
         classes = len(self.class_names)
         if len(set(self.class_names)) != classes:
             raise DataError("class_names must differ from each other")
@@ -84,6 +86,8 @@ class SequenceSet:
         if not np.isin(self.split, SPLITS).all():
             wrong_split = self.split[~np.isin(self.split, SPLITS)][0]
             raise DataError(f'split must be "train", "test" or "", found {str(wrong_split)[:40]!r}')
+
+    def _check_joints(self, nodes: int) -> None:
         if not 0 <= self.root < nodes:
             raise DataError(f"root must be one of the joints 0 to {nodes - 1}, found {self.root}")
         if self.joint_names and len(self.joint_names) != nodes:
@@ -106,8 +110,10 @@ class SequenceSet:
         name: str = "",
         root: int = 0,
         joint_names: Sequence[str] = (),
+        layout: str = "",
+        guessed: bool = False,
     ) -> SequenceSet:
-        """Concatenate arrays [T, V, 3]; subjects and split are "" where not given."""
+        """Concatenate arrays [T, V, 3] or [T, V, 2]; subjects and split are "" where not given."""
         if not len(sequences):
             raise DataError("a set needs at least one sequence, found none")
         blank = np.full(len(sequences), "")
@@ -121,6 +127,8 @@ class SequenceSet:
             name=name,
             root=root,
             joint_names=tuple(joint_names),
+            layout=layout,
+            guessed=guessed,
             **given,
         )
 
@@ -156,6 +164,36 @@ class SequenceSet:
             split=self.split[index],
             sequence_ids=self.sequence_ids[index],
             fold=None if self.fold is None else self.fold[index],
+        )
+
+    def with_layout(self, layout: Layout | None, *, guessed: bool = False) -> SequenceSet:
+        """The same joints under a layout's names, bones and root."""
+        if layout is None:
+            return self
+        edges = np.array(layout.edges, np.int64).reshape(-1, 2)
+        joints = replace(self, edges=edges, root=layout.root, joint_names=layout.joint_names)
+        return replace(joints, layout=layout.name, guessed=guessed)
+
+    def reordered(self, names: Sequence[str]) -> SequenceSet:
+        """The same joints in the order of ``names``, which must be the joint names in another order.
+
+        >>> s = SequenceSet.from_sequences([[[[1, 1, 1], [2, 2, 2]]]], labels=[0], class_names=["rest"],
+        ...                                edges=[(0, 1)], joint_names=["wrist", "palm"])
+        >>> turned = s.reordered(["palm", "wrist"])
+        >>> turned.joints[0, :, 0].tolist(), turned.edges.tolist(), turned.root
+        ([2.0, 1.0], [[1, 0]], 1)
+        """
+        if sorted(names) != sorted(self.joint_names):
+            raise DataError(f"the joints are {', '.join(self.joint_names[:5])}…, not {', '.join(names[:5])}…")
+        order = [self.joint_names.index(name) for name in names]
+        place = np.argsort(order)
+        return replace(
+            self,
+            joints=self.joints[:, order],
+            edges=place[self.edges],
+            root=int(place[self.root]),
+            joint_names=tuple(names),
+            layout="" if tuple(names) != self.joint_names else self.layout,
         )
 
     def repaired(self) -> SequenceSet:

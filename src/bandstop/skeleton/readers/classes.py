@@ -9,16 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.readers.assemble import assemble
+from bandstop.skeleton.readers.assemble import assemble_clips
+from bandstop.skeleton.readers.clip import Clip
 from bandstop.skeleton.readers.files import sorted_entries
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["ClassFile", "class_files", "read_classes", "subjects_of"]
 
 _SUBJECT = re.compile(r"(?:^|[_\-. ])(?:subject|subj|s|person|p)[_\- ]?(\d{1,9})(?![^_\-. ])", re.IGNORECASE)
+
+_HINTS = {
+    ".json": "JSON is read as mediapipe:PATH, openpose:PATH or coco:PATH",
+    ".jsonl": "JSON is read as mediapipe:PATH, openpose:PATH or coco:PATH",
+    ".mat": "UTD-MHAD is read as utd-mhad:PATH",
+    ".pkl": "pyskl pickles are read as pyskl:FILE",
+    ".mp4": "videos are not read: save the landmarks of a pose estimator",
+}
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ def _in_classes(
         )
     files = []
     for folder in folders:
-        found = []
+        found, others = [], set()
         for entry in sorted_entries(folder, root):
             if entry.is_dir():
                 raise DataError(
@@ -64,20 +72,23 @@ def _in_classes(
                 )
             if entry.suffix.lower() in suffixes:
                 found.append(ClassFile(entry, folder.name, split))
+            others.add(entry.suffix.lower())
         if not found:
-            raise DataError(f"no sequence in this class folder: expected {wanted} files", path=folder)
+            hint = next((text for suffix, text in _HINTS.items() if suffix in others), "")
+            rule = f"no sequence in this class folder: expected {wanted} files"
+            raise DataError(rule, path=folder, hint=hint)
         files += found
     return files
 
 
 def read_classes(
-    folder: Path, suffixes: Collection[str], read: Callable[[Path], NDArray[np.float32]], **fields: Any
+    folder: Path, suffixes: Collection[str], read: Callable[[Path], Clip], **fields: Any
 ) -> SequenceSet:
     """All class files of ``folder``, each by ``read``; classes in order of name, ids the relative paths."""
     files = class_files(folder, suffixes)
     names = sorted({file.class_name for file in files})
     paths = [file.path for file in files]
-    return assemble(
+    return assemble_clips(
         folder,
         [read(path) for path in paths],
         paths,

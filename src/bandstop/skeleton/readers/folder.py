@@ -1,78 +1,88 @@
-"""The newcomer's format: one sub-folder per class holding `.npy`, `.npz` or `.csv` sequences.
+"""The newcomer's format: one sub-folder per class holding `.npy`, `.npz`, `.csv` or `.bvh` sequences.
 
-A sequence is [T, V, 3]; a `.csv` has T rows of 3 V columns x0, y0, z0, x1, … with or without a header; a
-`.npz` holds a single array or one named ``joints``. Class folders may lie under ``train/`` and ``test/``.
-Bones come from an ``edges.csv`` at the top (a pair of joint indexes a line); without it they are those of
-the known layout with V joints, and none if V is unknown. Subjects are taken from file names such as
+A sequence is [T, V, 3] or [T, V, 2]; a `.csv` has a row a frame, its columns told by a header (see
+`readers.columns`), or 3 V columns x0, y0, z0, x1, … of a known skeleton; a `.npz` holds a single array or
+one named ``joints``. Class folders may lie under ``train/`` and ``test/``. Bones come from an ``edges.csv``
+at the top (two joints a line); without it they are those of the layout that the files declare, or of the
+known one with V joints, and none if V is unknown. Subjects are taken from file names such as
 ``s01_wave.npy`` when every name has one.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bandstop.errors import DataError
-from bandstop.skeleton.arrays import read_npy, read_npz
-from bandstop.skeleton.layouts import guess_layout
-from bandstop.skeleton.readers.assemble import as_sequence
+from bandstop.skeleton.arrays import open_npz, read_npy
+from bandstop.skeleton.guess import guess_layout, layout_called
 from bandstop.skeleton.readers.classes import read_classes
-from bandstop.skeleton.readers.files import inside, read_text
-from bandstop.skeleton.readers.table import parse_table, separator_of
+from bandstop.skeleton.readers.clip import Clip, as_sequence, check_sequence
+from bandstop.skeleton.readers.columns import ByCount, Columns, columns_by_count, columns_by_pattern
+from bandstop.skeleton.readers.csv_file import read_csv
+from bandstop.skeleton.readers.edges import read_edges
+from bandstop.skeleton.readers.files import inside
+from bandstop.skeleton.reading import AS_IT_SAYS, SAME, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
-__all__ = ["SUFFIXES", "read_array_file", "read_folder"]
+__all__ = ["SUFFIXES", "read_array_file", "read_folder", "with_joints_known"]
 
 SUFFIXES = (".csv", ".npy", ".npz")
 
 
-def read_folder(path: Path) -> SequenceSet:
+def read_folder(path: Path, reading: Reading = AS_IT_SAYS) -> SequenceSet:
     """Read a folder of class folders."""
-    s = read_classes(path, SUFFIXES, read_array_file, name=path.resolve().name)
     table = path / "edges.csv"
-    if table.exists() or table.is_symlink():
-        return replace(s, edges=_read_edges(inside(table, path), s.joints.shape[1]))
-    layout = guess_layout(s.joints)
-    if layout is None:
-        return s
-    return replace(s, edges=np.array(layout.edges), root=layout.root, joint_names=layout.joint_names)
+    own = inside(table, path) if table.exists() or table.is_symlink() else None
+    joints = layout_called(reading.layout).nodes if reading.layout not in ("", SAME) else None
+    assumed: list[int] = []
+
+    def by_count(count: int) -> Columns:
+        if own is None or joints is not None or count % 3:
+            return columns_by_count(count, joints)
+        assumed.append(count)  # three columns a joint: checked below against the bones of edges.csv
+        return columns_by_pattern("xyz", count)
+
+    read = partial(read_array_file, columns=reading.columns, by_count=by_count)
+    s = read_classes(path, SUFFIXES, read, name=path.resolve().name)
+    if own is None:
+        return with_joints_known(s, reading.layout)
+    edges = read_edges(own, s)
+    spoken = int(edges.max()) + 1
+    if assumed and spoken != s.joints.shape[1]:
+        found = f"{assumed[0]} columns without a header make {assumed[0] // 3} joints"
+        hint = "if the columns are right, say so with --columns xyz"
+        raise DataError(f"{found}, but edges.csv speaks of {spoken}", path=path, hint=hint)
+    return replace(with_joints_known(s, reading.layout) if reading.layout else s, edges=edges)
 
 
-def read_array_file(path: Path) -> NDArray[np.float32]:
+def with_joints_known(s: SequenceSet, layout: str = "") -> SequenceSet:
+    """``s`` with the layout that the user names, or that it declares itself, or that can be guessed."""
+    if layout and layout != SAME:
+        known = layout_called(layout)
+        if known.nodes != s.joints.shape[1]:
+            found = s.joints.shape[1]
+            raise DataError(f"{layout} has {known.nodes} joints, the data {found}", path=s.name)
+        return s.with_layout(known)
+    return s if s.joint_names else s.with_layout(guess_layout(s.joints), guessed=True)
+
+
+def read_array_file(path: Path, columns: str = "", by_count: ByCount = columns_by_count) -> Clip:
     """The sequence [T, V, 3] of a `.npy`, `.npz` or `.csv` file."""
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        return as_sequence(read_npy(path), path)
-    if suffix == ".npz":
-        arrays = read_npz(path)
-        if "joints" not in arrays and len(arrays) != 1:
-            found = ", ".join(sorted(arrays)) or "nothing"
+        return Clip(as_sequence(read_npy(path, partial(check_sequence, path=path)), path))
+    return _from_npz(path) if suffix == ".npz" else read_csv(path, columns=columns, by_count=by_count)
+
+
+def _from_npz(path: Path) -> Clip:
+    with open_npz(path) as archive:
+        names = archive.names
+        if "joints" not in names and len(names) != 1:
+            found = ", ".join(sorted(names)) or "nothing"
             raise DataError(f"must hold a single array or one named joints, found {found[:80]!a}", path=path)
-        return as_sequence(arrays.get("joints", next(iter(arrays.values()))), path)
-    return _read_csv(path)
-
-
-def _read_csv(path: Path) -> NDArray[np.float32]:
-    text = read_text(path)
-    table = parse_table(text, path, separator=separator_of(text), header=True)
-    rows, columns = table.values.shape
-    if columns % 3:
-        line = int(table.lines[0])
-        raise DataError(
-            f"expected three columns a joint (x, y, z), found {columns} columns", path=path, line=line
-        )
-    return as_sequence(table.values.reshape(rows, columns // 3, 3), path)
-
-
-def _read_edges(path: Path, nodes: int) -> NDArray[np.int64]:
-    text = read_text(path)
-    table = parse_table(text, path, separator=separator_of(text), columns=2, header=True)
-    good = (table.values == np.floor(table.values)) & (table.values >= 0) & (table.values < nodes)
-    wrong = np.flatnonzero(~good.all(axis=1))
-    if len(wrong):
-        line = int(table.lines[wrong[0]])
-        raise DataError(f"an edge must be two joint indexes from 0 to {nodes - 1}", path=path, line=line)
-    return table.values.astype(np.int64)
+        name = "joints" if "joints" in names else names[0]
+        head = archive.heads([name])[name]
+        check_sequence(head.shape, head.dtype, path)
+        return Clip(as_sequence(archive.read(name), path))

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import HAND
-from bandstop.skeleton.readers.assemble import as_sequence, assemble
+from bandstop.skeleton.readers.assemble import assemble
+from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.files import inside, read_text
 from bandstop.skeleton.readers.table import frames_by_number, parse_table
 from bandstop.skeleton.sequences import SequenceSet
@@ -67,10 +68,8 @@ def read_fpha(path: Path) -> SequenceSet:
         subjects=[entry.subject for entry in entries],
         split=[entry.split for entry in entries],
         sequence_ids=[entry.folder for entry in entries],
-        edges=HAND.edges,
+        layout=HAND,
         name="fpha",
-        root=HAND.root,
-        joint_names=HAND.joint_names,
     )
 
 

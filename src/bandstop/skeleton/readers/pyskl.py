@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.skeleton.arrays import MAX_ARRAY_BYTES
-from bandstop.skeleton.layouts import guess_layout
-from bandstop.skeleton.readers.assemble import as_sequence, assemble
+from bandstop.skeleton.guess import guess_layout
+from bandstop.skeleton.readers.assemble import assemble
+from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.files import reason
 from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
 from bandstop.skeleton.sequences import SequenceSet
@@ -53,13 +54,7 @@ def read_pyskl(path: Path, split: str | None = None) -> SequenceSet:
     if not ids:
         raise DataError("the chosen split names none of the annotations", path=path)
     sequences = [as_sequence(stacked, path) for stacked in _stack_persons(keypoints)]
-    layout = guess_layout(sequences[0])
-    known = (
-        {}
-        if layout is None
-        else {"edges": layout.edges, "root": layout.root, "joint_names": layout.joint_names}
-    )
-    return assemble(
+    s = assemble(
         path,
         sequences,
         [path / name for name in ids],
@@ -68,8 +63,8 @@ def read_pyskl(path: Path, split: str | None = None) -> SequenceSet:
         split=roles,
         sequence_ids=ids,
         name=path.stem,
-        **known,
     )
+    return s.with_layout(guess_layout(sequences[0]), guessed=True)
 
 
 def _unpickled(path: Path) -> Any:

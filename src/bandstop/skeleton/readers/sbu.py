@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import SBU_PAIR
-from bandstop.skeleton.readers.assemble import as_sequence, assemble
+from bandstop.skeleton.readers.assemble import assemble
+from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.files import inside, read_text, sorted_entries
 from bandstop.skeleton.readers.table import frames_by_number, parse_table
 from bandstop.skeleton.sequences import SequenceSet
@@ -80,10 +81,8 @@ def read_sbu(path: Path, fold: int | None = None) -> SequenceSet:
         split=None if fold is None else np.where(folds == fold, "test", "train"),
         sequence_ids=[file.parent.relative_to(path).as_posix() for file in files],
         fold=folds,
-        edges=SBU_PAIR.edges,
+        layout=SBU_PAIR,
         name="sbu",
-        root=SBU_PAIR.root,
-        joint_names=SBU_PAIR.joint_names,
     )
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bandstop.errors import DataError
 from bandstop.skeleton.layouts import KINECT_20
-from bandstop.skeleton.readers.assemble import as_sequence, assemble
+from bandstop.skeleton.readers.assemble import assemble
+from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.files import read_bytes, sorted_entries
 from bandstop.skeleton.readers.matlab import read_variable
 from bandstop.skeleton.sequences import SequenceSet
@@ -79,10 +80,8 @@ def read_utd_mhad(path: Path) -> SequenceSet:
         subjects=[str(subject) for _, subject, *_ in found],
         split=["train" if subject % 2 else "test" for _, subject, *_ in found],
         sequence_ids=[f"a{action}_s{subject}_t{trial}" for action, subject, trial, _ in found],
-        edges=KINECT_20.edges,
+        layout=KINECT_20,
         name="utd-mhad",
-        root=KINECT_20.root,
-        joint_names=KINECT_20.joint_names,
     )
 
 

@@ -1,0 +1,32 @@
+"""What a user says about data that does not say it itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["AS_IT_SAYS", "SAME", "Reading"]
+
+SAME = "same"
+"""The layout of data whose joints are in the order of the model that they are given to."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read data that does not say it itself.
+
+    >>> Reading(columns="xy").columns
+    'xy'
+    """
+
+    columns: str = ""
+    """CSV: what the columns are, such as xyz, xy, 2:xyz (two columns first), xyz- (each fourth left out) or
+    x..y..z.. (all x first); or a file of lines COLUMN,JOINT,AXIS."""
+    edges: str = ""
+    """CSV of bones: two joints a line, by number or by name."""
+    layout: str = ""
+    """Which known skeleton the joints are, in its order: hand, mediapipe-hand, coco, … (docs/data.md); `same`
+    if their order is that of the model."""
+
+
+AS_IT_SAYS = Reading()
+"""Nothing is said: the data speaks for itself."""
