@@ -8,7 +8,7 @@ movement about the pose in which the sequences begin and end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,7 @@ def gestures_and_idle(sequences: SequenceSet) -> tuple[SequenceSet, list[NDArray
         raise DataError(f"there is no gesture beside the class {NONE!r}")
     names = tuple(name for name in sequences.class_names if name != NONE)
     labels = np.where(kept.labels > none, kept.labels - 1, kept.labels)
-    given = {"subjects": kept.subjects, "split": kept.split, "sequence_ids": kept.sequence_ids}
-    gestures = SequenceSet.from_sequences(
-        list(kept), labels=labels, class_names=names, edges=kept.edges, fold=kept.fold, name=kept.name,
-        root=kept.root, joint_names=kept.joint_names, **given,
-    )  # fmt: skip
-    return gestures, idle
+    return replace(kept, labels=labels, class_names=names), idle
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,16 @@ from pathlib import Path
 
 from bandstop.errors import DataError
 
-__all__ = ["MAX_ENTRIES", "MAX_TEXT_BYTES", "decode", "inside", "read_bytes", "read_text", "sorted_entries"]
+__all__ = [
+    "MAX_ENTRIES",
+    "MAX_TEXT_BYTES",
+    "decode",
+    "inside",
+    "read_bytes",
+    "read_text",
+    "reason",
+    "sorted_entries",
+]
 
 MAX_TEXT_BYTES = 64 * 2**20
 """Largest text file of one sequence: an hour of a hand at 30 frames a second takes about this."""
