@@ -25,10 +25,10 @@ def times_of(run: dict) -> dict[str, float]:
 
 def latency_table(results: dict) -> str:
     """Microseconds of every program; how many times faster ours is;
-    nanoseconds a live multiply-accumulate.
+    nanoseconds per live multiply-accumulate.
     """
     names = list(dict.fromkeys(n for run in results["runs"].values() for n in run["rivals"]))
-    head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns a live MAC"]
+    head = ["network", "kept", "bandstop C", *names, "÷ ONNX Runtime", "÷ best rival", "ns per live MAC"]
     rows = []
     for size, rate, run in ordered(results):
         ours, times = run["ours"]["microseconds"], times_of(run)

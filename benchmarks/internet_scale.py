@@ -90,7 +90,7 @@ def _communication(plan: Plan) -> list[str]:
     fsdp = 3 * 2 * plan.weights * (plan.ranks - 1) / plan.ranks
     each = penalty + update / EVERY
     rows = [
-        ("penalty: one all-reduce a step", f"L·(K+2)·8 = {plan.layers}·{K + 2}·8", penalty, 1.0),
+        ("penalty: one all-reduce per step", f"L·(K+2)·8 = {plan.layers}·{K + 2}·8", penalty, 1.0),
         (
             f"thresholds: {len(rounds(BITS))} all-reduces every {EVERY} steps",
             f"L·(2¹¹+2¹¹+2⁹)·8 = {plan.layers}·{selection // 8:,}·8",
@@ -98,17 +98,17 @@ def _communication(plan: Plan) -> list[str]:
             len(rounds(BITS)),
         ),
     ]
-    lines = ["| communication | payload | bytes | a rank sends | seconds |", "|---|---|---|---|---|"]
+    lines = ["| communication | payload | bytes | sent by each rank | seconds |", "|---|---|---|---|---|"]
     for name, formula, payload, calls in rows:
         lines.append(
             f"| {name} | {formula} | {_bytes(payload)} | {_bytes(plan.all_reduce(payload))} "
             f"| {plan.seconds(payload, int(calls)):.4f} |"
         )
     lines += [
-        f"| the pruner, a step on average | penalty + thresholds/{EVERY} | {_bytes(each)} "
+        f"| the pruner, average per step | penalty + thresholds/{EVERY} | {_bytes(each)} "
         f"| {_bytes(plan.all_reduce(each))} "
         f"| {plan.seconds(penalty, 1) + plan.seconds(update, len(rounds(BITS))) / EVERY:.4f} |",
-        f"| FSDP2 itself, a step, bfloat16 | 3·2·n·(R−1)/R | {_bytes(fsdp)} | {_bytes(fsdp)} "
+        f"| FSDP2 itself, per step, bfloat16 | 3·2·n·(R−1)/R | {_bytes(fsdp)} | {_bytes(fsdp)} "
         f"| {fsdp / plan.bandwidth:.1f} |",
     ]
     share = plan.all_reduce(each) / fsdp
@@ -117,8 +117,8 @@ def _communication(plan: Plan) -> list[str]:
 
 def _computation(plan: Plan) -> list[str]:
     lines = [
-        f"| penalty on a rank's {_count(plan.shard)} weights | ns a weight (measured at) "
-        "| seconds a step, one CPU thread | extra memory |",
+        f"| penalty on a rank's {_count(plan.shard)} weights | ns per weight (measured at) "
+        "| seconds per step, one CPU thread | extra memory |",
         "|---|---|---|---|",
     ]
     lines += [
@@ -131,7 +131,7 @@ def _computation(plan: Plan) -> list[str]:
         *lines,
         "",
         f"A step computes 6·n·tokens/(R·speed) = {plan.compute:.1f} s at {_count(plan.tokens)} tokens and "
-        f"{plan.flops:.0e} operations a second and rank.",
+        f"{plan.flops:.0e} operations per second and rank.",
     ]
 
 
@@ -139,13 +139,13 @@ def _memory(plan: Plan) -> list[str]:
     return [
         "| memory on a rank, lasting | formula | bytes |",
         "|---|---|---|",
-        "| latents, gradient, two moments (Adam, float32), without the pruner too | 16·n/R "
+        "| latents, gradient, two moments (Adam, float32); as without the pruner | 16·n/R "
         f"| {_bytes(16 * plan.shard)} |",
         f"| mask, from the step at which it is fixed | n/R | {_bytes(plan.shard)} |",
         f"| thresholds, temperatures, gains with gradient and moments | 24·L | {_bytes(24 * plan.layers)} |",
-        "| what forward holds for backward, without activation checkpointing: the gated weights, bfloat16 "
+        "| kept for the backward pass, without activation checkpointing: the gated weights, bfloat16 "
         f"| 2·n | {_bytes(2 * plan.weights)} |",
-        "| the same with activation checkpointing, a block at a time (L/7 blocks) | 2·7·n/L "
+        "| the same with activation checkpointing, one block at a time (L/7 blocks) | 2·7·n/L "
         f"| {_bytes(14 * plan.weights / plan.layers)} |",
     ]
 

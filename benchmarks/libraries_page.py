@@ -19,37 +19,44 @@ NEAR = 0.01  # a library counts as having met the budget within one per cent of 
 
 INTRODUCTION = """# Pruning libraries side by side
 
-Made by `python benchmarks/libraries.py` (resumable; `--page` remakes this page) from
-`benchmarks/results/libraries.json`. The nets are those of [the examples](examples.md). Every library trains
-from random weights for the same number of steps with the same batches, AdamW and cosine schedule (where a
-method has two stages, one schedule each), prunes every weight of two or more dimensions that it can, and had
-six settings tried on a validation part at 98 %, one seed each; the test part was looked at once per row and
-seed, with three seeds. Accuracy in per cent, mean ± standard deviation. **Bold**: the best of those that met
-the asked number of connections within 1 %. The trainings are short and the nets small: read differences below
-about a point on the digits as chance.
+How bandstop compares with other pruning libraries, on two of [the examples](examples.md). The rules are the
+same for all:
+
+- Every library trains from random weights, for the same number of steps, with the same batches, AdamW and
+  cosine schedule. A method with two stages has one schedule for each.
+- It prunes every weight of two or more dimensions that it can.
+- Six settings of each were tried on a validation part at 98 %, with one seed each. The test part was looked
+  at once per row and seed.
+
+Accuracy is in per cent, mean ± standard deviation over three seeds. **Bold** is the best of those that met
+the asked number of connections within 1 %. The trainings are short and the networks small: differences below
+about one point on the digits are chance.
+
+Made by `python benchmarks/libraries.py` (it can be interrupted; `--page` makes this page again) from
+`benchmarks/results/libraries.json`.
 """
 
 REMARKS = """## Remarks
 
+- **bandstop** runs its default recipe. Its six settings were laid out after about ten exploratory runs on the
+  validation text with a larger transformer. Those of the others were laid out from their documentation,
+  without such runs.
 - **torch.nn.utils.prune** is asked for the global rate once, then fine-tunes. While it trains, its checkpoint
   holds a mask beside every weight (twice the size); the table shows the size after `prune.remove`.
-- **torch.ao.pruning** still exists in torch 2.13. `WeightNormSparsifier` makes masks of two dimensions: a
-  convolution ends in `RuntimeError: shape '[1, 1, 144]' is invalid for input of size 9`, so that convolutions
-  stay dense here and the asked rate applies to the linear layers alone. Every layer gets the same rate.
-- **torchao PAT** (prototype) is run in two ways: `GlobalMinSparsityConstraint` on single weights, which takes
-  a rate, and `ProxLasso`, which takes a strength: six strengths were tried and each asked rate takes the one
-  that came nearest.
+- **torch.ao.pruning** still exists in torch 2.13. Its `WeightNormSparsifier` makes masks of two dimensions,
+  and a convolution ends in `RuntimeError: shape '[1, 1, 144]' is invalid for input of size 9`. So
+  convolutions stay dense here, and the asked rate applies to the linear layers alone. Every layer gets the
+  same rate.
+- **torchao PAT** (a prototype) is run in two ways. `GlobalMinSparsityConstraint` on single weights takes a
+  rate. `ProxLasso` takes a strength: six strengths were tried, and each asked rate takes the one that came
+  nearest.
 - **NNCF** 3.4 has both methods behind `nncf.prune`. A bare `nn.Sequential` fails (its hooks are called as a
-  layer), so the net is wrapped. The regularisation-based method aims at a rate and does not reach it at 98
-  and 99 % in these trainings: its accuracy there belongs to a larger network.
-- **bandstop** runs its default recipe. Its six settings were laid out after about ten exploratory runs on the
-  validation text with a larger transformer; the others' were laid out from their documentation without such
-  runs.
-- **Files.** The others write a dense file with zeros in it. bandstop writes
-  `bandstop.deploy.sparse_state.save_sparse`: kept values in float32 and coded places,
-  loaded back bit for bit. "Deflated" is the same file through zlib, for comparison.
+  layer), so the net is wrapped. The regularisation-based method (RB) aims at a rate and does not reach it at
+  98 and 99 % in these trainings: its accuracy there belongs to a larger network.
+- **Files.** The others write a dense file with zeros in it. bandstop writes `save_sparse`: the kept values in
+  float32 and their positions, loaded back bit for bit. "Compressed" is the same file through zlib.
 - **Step time**: CPU time of 200 whole steps of a short training at 98 %, in turns with dense ones, one
-  thread, on a shared machine. At nets this small it is mostly the fixed cost of the extra operations.
+  thread, on a shared machine. For networks this small it is mostly the fixed cost of the extra operations.
 """
 
 
@@ -114,7 +121,7 @@ def _spread(runs: list[Any]) -> str:
 
 def _costs(tests: list[Any], times: Mapping[str, Any]) -> str:
     lines = [
-        "| library | bytes at 98 % | deflated | layers emptied at 98 % (of 3 runs) | step ÷ dense step |"
+        "| library | bytes at 98 % | compressed | layers emptied at 98 % (of 3 runs) | step ÷ dense step |"
     ]
     lines += ["|---|---:|---:|---:|---:|"]
     for library in sorted(dict.fromkeys(r["library"] for r in tests), key=lambda n: (n != "bandstop", n)):

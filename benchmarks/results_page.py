@@ -32,6 +32,22 @@ LONGEST, MOTION = "1000-epochs", "motion"
 """Variants of `main` that README shows, both of 1,000 epochs; the page has the shorter one too."""
 CURVES = 6
 """Rivals in a picture."""
+READING = """Every table of this page comes from a command, which stands above it, and from a file in
+`benchmarks/results/`. All runs used one thread of a machine with two cores. (The page is made by
+`python benchmarks/results_page.py`.)
+
+How to read the tables:
+
+- **accuracy** is the share of test sequences that are named correctly, in per cent, as mean ± standard
+  deviation over seeds; **class accuracy** is its average over classes.
+- **rate** is the share of weights that was removed. **weights** is how many are left, **live** how many of
+  them can change the output.
+- **pmp** is bandstop's method; *laplace*, *gaussian*, … is its prior. The other names are
+  [rivals](rivals.md).
+- **95 % interval**: a difference whose interval does not reach zero is unlikely to be chance. A star marks
+  what stays so after Holm's correction for the number of tests.
+
+Other words are in the [glossary](glossary.md)."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +127,7 @@ def page() -> str:
     parts = [
         "# Results",
         "",
-        "Made by `python benchmarks/results_page.py` from `benchmarks/results/`. 2 cores, one thread a run.",
+        READING,
     ]
     for study in MEASURED:
         parts += study.section()
@@ -171,13 +187,13 @@ def _costs() -> list[str]:
         for name in batches[0]["milliseconds"]
     ]
     return [
-        "## What the pruner costs a training step",
+        "## What the pruner adds to a training step",
         "",
         "    python benchmarks/overhead.py --out benchmarks/results/overhead.json",
         "",
         f"{overhead['what']}; {overhead['machine']}.",
         "",
-        "| | " + " | ".join(f"ms a step, batch {b['batch']} | ÷ dense" for b in batches) + " |",
+        "| | " + " | ".join(f"ms per step, batch {b['batch']} | ÷ dense" for b in batches) + " |",
         "|---|" + "---:|---:|" * len(batches),
         *rows,
         "",
@@ -194,14 +210,14 @@ def _histogram() -> list[str]:
         for row in found["rows"]
     ]
     return [
-        "## What the KL penalty costs a weight",
+        "## What the KL penalty costs per weight",
         "",
         "    python benchmarks/histogram.py --out benchmarks/results/histogram.json",
         "",
         f"Value and gradient, {about['bins']} bins, one thread, medians, "
         f"load average {about['load_average']:.1f}.",
         "",
-        "| weights | path | ns a weight | against the literal formula |",
+        "| weights | path | ns per weight | speed-up over the literal formula |",
         "|---:|---|---:|---:|",
         *lines,
     ]

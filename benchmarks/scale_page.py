@@ -14,11 +14,11 @@ from bandstop.files import write_text
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "scale.md"
 PATHS = {
-    "penalty, fused": "prior's penalty, value and gradient",
+    "penalty, fused": "KL penalty, value and gradient",
     "penalty, torch": "the same without numba",
-    "threshold, fused": "exact threshold of a layer",
+    "threshold, fused": "exact threshold of one layer",
     "threshold, torch": "the same without numba",
-    "gate": "soft gate, there and back",
+    "gate": "soft gate, forward and backward",
 }
 
 
@@ -29,26 +29,28 @@ def page() -> str:
     parts = [
         "# What a step costs, at any size",
         "",
-        "Measured on a CPU, on one thread. A GPU was not measured: the same code runs there with torch's "
-        "operations instead of the fused passes, and was not timed.",
+        "How much time and memory the pruner adds to a training step. Measured on one thread of a CPU. On a",
+        "GPU the same code runs with PyTorch's own operations instead of the fused kernels",
+        "(`bandstop[fast]`); that was not timed.",
         "",
-        "## A weight",
+        "## Per weight",
         "",
         "    python benchmarks/scale.py --out benchmarks/results/scale.json",
         "",
-        f"Nanoseconds of processor time a weight, the least of several runs; torch {about['torch']}, "
+        f"Nanoseconds of processor time per weight, the least of several runs; torch {about['torch']}, "
         f"{about['bins']} bins, load average {about['load_average']:.1f} on 2 cores.",
         "",
         *_nanoseconds(scale["rows"]),
         "",
-        "Peak memory above what the weights and their gradient take, as a share of the weights' own:",
+        "Peak memory besides the weights and their gradient, as a share of the weights' own size:",
         "",
         *_memory(scale["rows"]),
         "",
-        "The penalty keeps a table of cells and works through the weights in parts: there is no buffer of "
-        "weights × bins, and no sort. Thresholds are renewed every fourth step (`Recipe.every`), by counting "
-        "digits in three reads of the weights; without numba a selection copies them. Layers share the "
-        "budget by bisection on scores that layers of one size have in common.",
+        "- **The penalty** keeps a small table and works through the weights in parts. There is no buffer of",
+        "  weights × bins, and no sort.",
+        "- **Thresholds** are renewed every fourth step (`Recipe.every`) by a radix select: three reads of",
+        "  the weights. Without numba the selection copies the weights.",
+        "- **Shares of layers** are found by bisection on scores that layers of one size have in common.",
         "",
         *_transformer(),
     ]
@@ -86,12 +88,12 @@ def _transformer() -> list[str]:
         "",
         "    python benchmarks/transformer_step.py --out benchmarks/results/transformer_step.json",
         "",
-        "124 million weights in plain torch, head tied to the embedding, AdamW, one sequence, default recipe "
-        "(thresholds renewed in one step of four, which is part of the mean); bare and pruned steps take "
-        f"turns. Load average {found['about']['load_average']:.1f} on 2 cores: "
-        "processor time is the figure, and a ratio within a few hundredths of one is noise.",
+        "124 million weights in plain PyTorch, head tied to the embedding, AdamW, one sequence, default",
+        "recipe. Thresholds are renewed in one step of four, which is part of the mean. Steps with and",
+        "without the pruner take turns. Figures are seconds of processor time; the load average was",
+        f"{found['about']['load_average']:.1f} on 2 cores. A ratio within a few hundredths of one is noise.",
         "",
-        "| tokens | bare, s | with the pruner, s | ratio |",
+        "| tokens | without the pruner, s | with it, s | ratio |",
         "|---:|---:|---:|---:|",
     ]
     return lines + [

@@ -12,20 +12,21 @@ PAGE = Path(__file__).parents[1] / "docs" / "examples.md"
 EXAMPLES = {
     "digits_mlp": "A multilayer perceptron on scikit-learn's digits (half for training, half for the test)",
     "digits_cnn": "A convolutional net on scikit-learn's digits",
-    "accelerate_digits": (
-        "The same net under Accelerate, gradients accumulated, saved and loaded in mid-schedule"
-    ),
+    "accelerate_digits": "The same net with Accelerate: accumulated gradients, saved and loaded in between",
     "char_transformer": "A character-level transformer on text from a small grammar (next-letter accuracy)",
-    "hands_lstm": "An LSTM on skeletons: the embedded hands",
+    "hands_lstm": "An LSTM on skeletons: the built-in hands",
     "graph_gcn": "A PyTorch Geometric GCN on a stochastic block model",
 }
 INTRODUCTION = """# Examples
 
-Each is one file of at most 80 lines to copy from, needs no download and runs in minutes on one CPU thread;
-`--short` takes seconds. Settings were chosen with `--validation`, which judges on a part of the training set.
-The tables are the test set's, made by the command above each of them and kept in
-`benchmarks/results/examples/`; this page is made by `python examples/examples_page.py`. The two digits nets
-(MLP, CNN) are recorded with the present default recipe; the others before gains followed the density.
+Each example is one file of at most 80 lines to copy from. It needs no download and runs in minutes on one CPU
+thread; `--short` takes seconds.
+
+Settings were chosen with `--validation`, which tests on a part of the training set. The tables show accuracy
+on the test set in per cent, mean ± standard deviation over seeds. Each was made by the command above it; the
+figures are in `benchmarks/results/examples/`. (This page is made by `python examples/examples_page.py`.) The
+two digits networks (MLP, CNN) were recorded with the present default recipe, the others with an earlier one,
+before gains made up for the lost variance.
 """
 
 
@@ -41,7 +42,7 @@ def page() -> str:
         found = json.loads(file.read_text())
         parts += [
             f"    {found['command']}\n",
-            "| rate asked | kept | of | rate obtained | accuracy | seconds a run |",
+            "| rate asked | weights kept | of | rate obtained | accuracy | seconds per run |",
         ]
         parts.append("|---:|---:|---:|---:|---:|---:|")
         for row in found["rows"]:
