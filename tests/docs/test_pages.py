@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from scripts import ROOT
+
+from tests.docs.scripts import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
