@@ -16,12 +16,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
 
 from bandstop.files import write_text
-from bandstop.method.histogram.kl import Bins, add_kl_gradient_, kl_divergence, kl_to_prior
+from bandstop.method.histogram import soft
+from bandstop.method.histogram.kl import Bins, kl_divergence, kl_to_prior
 from bandstop.method.priors import Laplace
 
 PRIOR = Laplace(1.0)
@@ -38,17 +40,22 @@ def literal(weights: Tensor) -> None:
     weights.grad = slope
 
 
-def through_autograd(weights: Tensor) -> None:
+def fused(weights: Tensor) -> None:
     """As a term of the loss."""
     latent = weights.detach().requires_grad_()
     (weights.grad,) = torch.autograd.grad(kl_to_prior([latent], PRIOR, BINS), latent)
 
 
+def by_torch(weights: Tensor) -> None:
+    """The same where numba is not installed."""
+    with patch.object(soft, "_fused_passes", lambda: None):
+        fused(weights)
+
+
 PATHS: dict[str, Callable[[Tensor], object]] = {
     "literal": literal,
-    "torch": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="torch"),
-    "fused": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="fused"),
-    "fused, autograd": through_autograd,
+    "torch, autograd": by_torch,
+    "fused, autograd": fused,
 }
 
 

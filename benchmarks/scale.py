@@ -17,16 +17,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from histogram import extra_memory
 from torch import Tensor
 
-from bandstop.engine.select import topk as magnitude
-from bandstop.engine.select.topk import cut_value
+from bandstop.engine.select import topk
+from bandstop.engine.select.topk import threshold_for
 from bandstop.files import write_text
 from bandstop.method.gate import Soft
-from bandstop.method.histogram.kl import Bins, add_kl_gradient_
+from bandstop.method.histogram import soft
+from bandstop.method.histogram.kl import Bins, kl_to_prior
 from bandstop.method.priors import Laplace
 from bandstop.training.memory import keep_freed_memory
 
@@ -34,13 +36,22 @@ PRIOR = Laplace(1.0)
 BINS = Bins.covering(PRIOR)
 
 
+def penalty(weights: Tensor) -> None:
+    """The penalty and its gradient."""
+    latent = weights.detach().requires_grad_()
+    torch.autograd.grad(kl_to_prior([latent], PRIOR, BINS), latent)
+
+
+def penalty_by_torch(weights: Tensor) -> None:
+    """The same where numba is not installed."""
+    with patch.object(soft, "_fused_passes", lambda: None):
+        penalty(weights)
+
+
 def threshold_by_torch(weights: Tensor) -> None:
     """The threshold as it is found where numba is not installed."""
-    fused, magnitude._quantile_kernel = magnitude._quantile_kernel, lambda: None  # type: ignore[assignment]
-    try:
-        cut_value(weights, weights.numel() // 50)
-    finally:
-        magnitude._quantile_kernel = fused
+    with patch.object(topk, "_compiled_kernel", lambda: None):
+        threshold_for(weights, weights.numel() // 50)
 
 
 def gate(weights: Tensor) -> None:
@@ -51,9 +62,9 @@ def gate(weights: Tensor) -> None:
 
 
 PATHS: dict[str, Callable[[Tensor], object]] = {
-    "penalty, fused": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="fused"),
-    "penalty, torch": lambda weights: add_kl_gradient_([weights], PRIOR, BINS, backend="torch"),
-    "threshold, fused": lambda weights: cut_value(weights, weights.numel() // 50),
+    "penalty, fused": penalty,
+    "penalty, torch": penalty_by_torch,
+    "threshold, fused": lambda weights: threshold_for(weights, weights.numel() // 50),
     "threshold, torch": threshold_by_torch,
     "gate": gate,
 }

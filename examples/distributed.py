@@ -136,7 +136,7 @@ def main() -> None:
         result = {
             "ranks": distributed.get_world_size(),
             "resumed_at": resumed_at,
-            "asked": pruner.target.connections(),
+            "asked": pruner.bound.connections,
             "kept": pruner.kept,
             "accuracy": round(float(right) / distributed.get_world_size(), 4),
             "masks": f"{mark % 2**64:016x}",

@@ -13,7 +13,7 @@ import torch
 import yaml
 from torch import Tensor, nn
 
-from bandstop.engine.select.allocation import allocate, lamp_scores, pooled
+from bandstop.engine.select.allocation import allocate, lamp_scores, pooled_counts
 from bandstop.engine.select.topk import select
 from bandstop.method.schedules import Ramp
 from bandstop.rivals import make
@@ -108,9 +108,9 @@ def phase_rows(pruners: ModuleType, recyclers: ModuleType, masking: ModuleType, 
 class CountedSynFlow(SynFlow):
     """Ours, with the rounding of the reference: every round drops a whole number, rounded down."""
 
-    def choose(self, scores: Mapping[str, Tensor], share: float = 1.0) -> dict[str, Tensor]:
-        dropped = int(share * (self.target.prunable - self.remaining(1.0)) + 1e-6)
-        counts = pooled(list(scores.values()), self.target.prunable - dropped, 0)
+    def select(self, scores: Mapping[str, Tensor], ramp: float = 1.0) -> dict[str, Tensor]:
+        dropped = int(ramp * (self.bound.prunable - self.remaining(1.0)) + 1e-6)
+        counts = pooled_counts(list(scores.values()), self.bound.prunable - dropped, 0)
         return {name: select(score, n) for (name, score), n in zip(scores.items(), counts, strict=True)}
 
 
@@ -132,7 +132,7 @@ def before_training_rows(
             for name, method in {"snip": snip, "synflow": flow}.items():
                 with float64():
                     masks = masks_before_training(name, rate, seed, pruners, pruning, layers, generator)
-                ours = [method.mask(layer).keep for layer in method.layers]
+                ours = [method.band(layer).mask for layer in method.layers]
                 differ[name] += sum(int((o ^ t).sum()) for o, t in zip(ours, masks, strict=True))
     what = "masks at 90, 95 and 98 %, 3 seeds"
     more = ", 100 rounds with their rounding of counts"

@@ -79,7 +79,7 @@ def straight_through(modules: list[ModuleType], seed: int) -> nn.Module:
             layer.name: made.weight.detach().abs().flatten(1)
             for layer, made in zip(ours.method.layers, convolutions, strict=True)
         }
-        counts = ours.method.counts(scores, 1.0 if step >= STEPS else ours.method.share())
+        counts = ours.method.counts(scores, 1.0 if step >= STEPS else ours.method.ramp())
         for made, count in zip(convolutions, counts.values(), strict=True):
             made.prune_rate = 1 - (count - 0.5) / made.weight.numel()
 

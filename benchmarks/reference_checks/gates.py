@@ -36,7 +36,7 @@ def soft_threshold_rows(conv_type: ModuleType) -> list[Row]:
     soft = max(gap(ours, theirs), gap(x.grad, y.grad), gap(band.s.grad, t.grad))
     rows = [row("str", "soft threshold, gradients of weights and of s", 10001, soft, "relative")]
     reaching = Reaching(weight)
-    reaching.keep.copy_(select(weight.abs(), 250))
+    reaching.mask.copy_(select(weight.abs(), 250))
     x, y = weight.clone().requires_grad_(), weight.clone().requires_grad_()
     ours, theirs = reaching.gated(x), conv_type.ChooseEdges.apply(y, 0.95)
     (ours * slope).sum().backward()
@@ -92,7 +92,7 @@ def gaussian_rows(sparse_utils: ModuleType) -> list[Row]:
     theirs.double()
     method = make("asl", plain, 0.95, steps=10)
     for layer in method.layers:
-        method.mask(layer).r.data = torch.tensor(1.3, dtype=torch.float64)
+        method.band(layer).r.data = torch.tensor(1.3, dtype=torch.float64)
     for module in theirs:
         if hasattr(module, "r"):
             module.r.data = torch.tensor([1.3], dtype=torch.float64)
@@ -106,7 +106,7 @@ def gaussian_rows(sparse_utils: ModuleType) -> list[Row]:
     (nn.functional.cross_entropy(other, y) + method.settings.weight * (estimate - 0.05) ** 2).backward()
     gaps = [gap(ours, other), gap(method.estimated_density(), estimate)]
     for layer, module in zip(method.layers, (theirs[0], theirs[2], theirs[4]), strict=True):
-        band: GaussianCut = method.mask(layer)
+        band: GaussianCut = method.band(layer)
         assert layer.latent.grad is not None and band.r.grad is not None
         gaps += [gap(layer.latent.grad, module.fc.weight.grad), gap(band.r.grad, module.r.grad)]
     return [
@@ -126,8 +126,8 @@ def top_rows(linear: ModuleType) -> list[Row]:
     method = make("top-kast", net, 0.95, steps=10)
     differ = 0
     for layer in method.layers:
-        band, size = method.mask(layer), layer.latent.numel()
-        for mask in (band.keep, band.reach):
+        band, size = method.band(layer), layer.latent.numel()
+        for mask in (band.mask, band.reach):
             # Their quantile: halfway between the last that is in and the first that is not.
             share = (size - int(mask.sum()) - 0.5) / (size - 1)
             theirs = torch.zeros_like(mask)

@@ -20,12 +20,12 @@ def as_plain(run: Ours) -> nn.Sequential:
     """A plain net with the weights that a run has now."""
     net = fresh(0)
     for weight, layer in zip(weights(net), run.method.layers, strict=True):
-        weight.data.copy_(layer.latent.detach() * run.method.mask(layer).keep)
+        weight.data.copy_(layer.latent.detach() * run.method.band(layer).mask)
     return net
 
 
 def keeps(run: Ours) -> list[Tensor]:
-    return [run.method.mask(layer).keep.clone() for layer in run.method.layers]
+    return [run.method.band(layer).mask.clone() for layer in run.method.layers]
 
 
 def rigl_scheduler(
@@ -78,7 +78,7 @@ def rigl_rows(module: ModuleType) -> list[Row]:
         theirs = rigl_scheduler(module, net, torch.optim.SGD(net.parameters(), lr=1.0), masks, plan)
         theirs.step = step
         for weight, hook, layer in zip(theirs.W, theirs.backward_hook_objects, method.layers, strict=True):
-            hook.dense_grad = method.mask(layer).seen.clone()
+            hook.dense_grad = method.band(layer).seen.clone()
             weight.grad = hook.dense_grad.clone()
         theirs._rigl_step()
         return lambda: tally.add(keeps(run), theirs.backward_masks)

@@ -9,8 +9,8 @@ from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
 from bandstop.distributed.agreement import fingerprint
 from bandstop.engine.select.allocation import allocate
-from bandstop.engine.select.topk_sharded import count_above, cut_values, select_all
-from bandstop.engine.thresholds import pooled_cuts
+from bandstop.engine.select.topk import count_above, pooled_thresholds, select_largest, thresholds_for
+from bandstop.engine.trace import count_kept
 from tests.distributed.ranks import on_ranks
 
 SHAPES = {"wide": (7, 31), "few rows": (3, 50), "one row": (1, 20), "cube": (5, 4, 3), "large": (64, 129)}
@@ -44,9 +44,11 @@ def differences() -> list[str]:
             for share in (0.0, 0.02, 0.4, 1.0):
                 counts = {name: round(share * n) for name, n in sizes.items()}
                 label = f"{kind}, {way}, {share}"
-                cuts = cut_values(plain, counts), cut_values(sharded, counts)
-                wrong += [f"{label}: cut of {n}" for n in plain if not torch.equal(cuts[0][n], cuts[1][n])]
-                masks = select_all(plain, counts), select_all(sharded, counts)
+                levels = thresholds_for(plain, counts), thresholds_for(sharded, counts)
+                wrong += [
+                    f"{label}: threshold of {n}" for n in plain if not torch.equal(levels[0][n], levels[1][n])
+                ]
+                masks = select_largest(plain, counts), select_largest(sharded, counts)
                 wrong += [
                     f"{label}: mask of {n}"
                     for n in plain
@@ -55,17 +57,21 @@ def differences() -> list[str]:
                 ]
                 if fingerprint(masks[0]) != fingerprint(masks[1]):
                     wrong.append(f"{label}: fingerprint")
-                if count_above(plain, cuts[0]) != count_above(sharded, cuts[1]):
+                if count_above(plain, levels[0]) != count_above(sharded, levels[1]):
                     wrong.append(f"{label}: count")
+                if any(count_kept(masks[0][n]) != count_kept(masks[1][n]) for n in plain):
+                    wrong.append(f"{label}: count of a mask")
                 for rule, floor in (("learned", 0), ("learned", 5), ("erk", 1)):
                     total = max(round(share * sum(sizes.values())), 5 * floor)
                     one, many = (allocate(rule, total, each, floor=floor) for each in (plain, sharded))
                     if one != many:
                         wrong.append(f"{label}: {rule} with floor {floor}: {one} and {many}")
                     if rule == "learned":
-                        one, many = (pooled_cuts(each, total, floor) for each in (plain, sharded))
+                        one, many = (pooled_thresholds(each, total, floor) for each in (plain, sharded))
                         wrong += [
-                            f"{label}: pooled cut of {n}" for n in plain if not torch.equal(one[n], many[n])
+                            f"{label}: pooled threshold of {n}"
+                            for n in plain
+                            if not torch.equal(one[n], many[n])
                         ]
     return wrong
 

@@ -40,11 +40,11 @@ def _warm() -> None:
     import torch.distributed.checkpoint
     import torch.distributed.fsdp
 
-    from bandstop.method.histogram.kl import add_kl_gradient_
+    from bandstop.method.histogram.kl import kl_to_prior
     from bandstop.method.priors import Laplace
 
     torch.set_num_threads(1)
-    add_kl_gradient_([torch.nn.Parameter(torch.ones(3))], Laplace(1.0))
+    kl_to_prior([torch.ones(3)], Laplace(1.0))
 
 
 def on_ranks(world: int, function: Callable[..., Any], *arguments: Any, timeout: float = 60) -> list[Any]:

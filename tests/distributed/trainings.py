@@ -9,7 +9,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from bandstop import Recipe
 from bandstop.distributed import full_state_dict
-from bandstop.engine.select.topk import cut_value
+from bandstop.engine.select.topk import threshold_for
 from bandstop.method.schedules import Constant
 from tests.distributed.ranks import on_ranks
 from tests.distributed.small import data, net, training
@@ -36,7 +36,7 @@ def one_recipe(name: str, way: str) -> dict[str, Any]:
         if not shared.pruner.frozen and name not in ("paper", "learned"):
             whole = [_whole(layer.latent).detach() for layer in shared.pruner.layers]
             cuts = [
-                cut_value(w, shared.pruner.counts[p.name])
+                threshold_for(w, shared.pruner.counts[p.name])
                 for w, p in zip(whole, shared.pruner.layers, strict=True)
             ]
             own = max(own, *(abs(float(c) - t) for c, t in zip(cuts, shared.thresholds(), strict=True)))
@@ -74,7 +74,7 @@ def fixed_masks() -> dict[str, Any]:
     assert run.pruner.frozen
     dead_gradient = dead_value = moments = 0
     for layer in run.pruner.layers:
-        stopped = ~layer.band.keep.to_local()
+        stopped = ~layer.band.mask.to_local()
         latent = layer.latent
         dead_value += int(latent.to_local()[stopped].count_nonzero())
         dead_gradient += int(latent.grad.to_local()[stopped].count_nonzero())

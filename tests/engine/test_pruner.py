@@ -138,7 +138,7 @@ def test_ties_are_broken_the_same_way_every_time() -> None:
 def test_the_paper_s_threshold_is_the_prior_s_quantile() -> None:
     model = mlp()
     pruner = Pruner(model, 0.55, steps=10, recipe=Recipe.paper(Gaussian(1.0)))
-    expected = Gaussian(1.0).magnitude_quantile(1 - pruner.target.connections() / pruner.target.prunable)
+    expected = Gaussian(1.0).magnitude_quantile(1 - pruner.bound.connections / pruner.bound.prunable)
     assert float(pruner.layers[0].band.threshold) == pytest.approx(expected, rel=1e-6)  # type: ignore[union-attr]
 
 

@@ -147,7 +147,7 @@ def test_layers_by_pattern_and_predicate() -> None:
     with pytest.raises(ModelError, match=r"'nope'.*0\.weight"):
         Pruner(model, 0.5, steps=2, layers=["nope"])
     pruner = Pruner(model, 0.5, steps=2, layers=lambda name, p: name == "5.weight")
-    assert pruner.target.prunable == 80
+    assert pruner.bound.prunable == 80
 
 
 def test_attaching_twice_is_refused() -> None:

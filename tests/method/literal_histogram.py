@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from bandstop.method.histogram.kl import Bins
+from bandstop.method.histogram.kl import Bins, kl_divergence, soft_histogram
 from bandstop.method.priors import Prior
 
 FLOOR = 1e-8
@@ -19,15 +19,21 @@ def literal_histogram(values: Tensor, bins: Bins) -> Tensor:
     return torch.exp(-(((values.double().flatten()[:, None] - bins.centres()) / beta) ** 2)).sum(0)
 
 
-def literal_penalty(values: Sequence[Tensor], chosen: Prior, bins: Bins, tail_weight: float = 1.0) -> Tensor:
-    """KL(P‖Q) + tail_weight · mean ρ as written, in float64."""
+def literal_penalty(values: Sequence[Tensor], chosen: Prior, bins: Bins) -> Tensor:
+    """KL(P‖Q) + mean ρ as written, in float64."""
     pool = torch.cat([value.double().flatten() for value in values])
     counts = literal_histogram(pool, bins)
     p, q = chosen.bin_probabilities(bins.edges()), counts / counts.sum()
     q = (q + FLOOR) / (1 + bins.count * FLOOR)
     x = ((pool.abs() - bins.limit) / bins.width).clamp_min(0)
     rho = torch.where(x < 1, x**2 / 2, x - 0.5)
-    return torch.special.xlogy(p, p / q).sum() + tail_weight * rho.mean()
+    return torch.special.xlogy(p, p / q).sum() + rho.mean()
+
+
+def kl_alone(values: Sequence[Tensor], chosen: Prior, bins: Bins) -> Tensor:
+    """KL(P‖Q) of the soft histogram without ρ, the pull on weights outside the bins."""
+    counts = soft_histogram(values, bins).double()
+    return kl_divergence(chosen.bin_probabilities(bins.edges()), counts / counts.sum())
 
 
 def gradient(penalty: Tensor, values: Sequence[Tensor]) -> Tensor:

@@ -8,17 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from bandstop.method.histogram.kl import Bins, add_kl_gradient_, kl_divergence, kl_to_prior, soft_histogram
-from bandstop.method.histogram.soft import UNFOLDED, Backend
-from bandstop.method.priors import Gaussian, Laplace, Tabulated, Uniform, prior
+from bandstop.method.histogram.kl import Bins, kl_divergence, kl_to_prior, soft_histogram
+from bandstop.method.histogram.soft import UNFOLDED
+from bandstop.method.priors import Gaussian, Laplace, Uniform, prior
+from bandstop.method.priors_tabulated import Tabulated
+from tests.method.backends import BACKENDS, using
 from tests.method.literal_histogram import (
     assert_close_to_literal,
     gradient,
+    kl_alone,
     literal_histogram,
     literal_penalty,
 )
-
-BACKENDS = ["torch", "fused"]
 
 
 def cases(bins: Bins) -> dict[str, Tensor]:
@@ -49,11 +50,13 @@ def test_value_and_gradient_equal_the_literal_formula(name: str, count: int, cas
     bins = Bins.covering(chosen, count)
     weights = cases(bins)[case].requires_grad_()
     expected = literal_penalty([weights], chosen, bins)
-    found = kl_to_prior([weights], chosen, bins, backend=backend)
+    with using(backend):
+        found = kl_to_prior([weights], chosen, bins)
+        slope = gradient(found, [weights])
+        counts = soft_histogram(weights, bins)
     assert float(found.detach()) == pytest.approx(float(expected.detach()), rel=1e-4, abs=1e-9)
     typical = 1 / (weights.numel() * bins.width)  # at zero a symmetric sum cancels: relative to what?
-    assert_close_to_literal(gradient(found, [weights]), gradient(expected, [weights]), typical)
-    counts = soft_histogram(weights, bins, backend=backend)
+    assert_close_to_literal(slope, gradient(expected, [weights]), typical)
     assert_close_to_literal(counts, literal_histogram(weights, bins))
 
 
@@ -85,16 +88,21 @@ def test_fused_and_torch_paths_give_the_same_numbers(pooled: bool) -> None:
     values = [
         chosen.sample((n,), generator=generator).mul_(1.5).requires_grad_() for n in (70_001, 513, 200_003)
     ]
-    one, other = (kl_to_prior(values, chosen, pooled=pooled, backend=backend) for backend in BACKENDS)
+    found = []
+    for backend in BACKENDS:
+        with using(backend):
+            penalty = kl_to_prior(values, chosen, pooled=pooled)
+            found.append((penalty, gradient(penalty, values)))
+    (one, first), (other, second) = found
     torch.testing.assert_close(one, other, rtol=1e-5, atol=0)
-    first, second = gradient(one, values), gradient(other, values)
     assert float((first - second).abs().max()) <= 1e-5 * float(first.abs().max())
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_more_weights_than_a_table_holds_unfolded(backend: str) -> None:
     bins, weights = Bins(1.0, 4), torch.full((UNFOLDED * 2 + 77,), 0.25)
-    counts = soft_histogram(weights, bins, backend=backend)
+    with using(backend):
+        counts = soft_histogram(weights, bins)
     torch.testing.assert_close(
         counts, literal_histogram(weights[:1], bins) * weights.numel(), rtol=1e-5, atol=1e-3
     )
@@ -109,15 +117,12 @@ def test_weights_outside_the_range_are_pulled_back_at_any_distance(backend: str)
     )
     distance = torch.tensor([0.5, 1.0, 2.0, 10.0, 1e4]) * bins.width
     far = torch.cat((bins.limit + distance, -bins.limit - distance)).requires_grad_()
-    (slope,) = torch.autograd.grad(kl_to_prior([inside, far], chosen, bins, backend=backend), far)
+    with using(backend):
+        (slope,) = torch.autograd.grad(kl_to_prior([inside, far], chosen, bins), far)
+        (without,) = torch.autograd.grad(kl_alone([inside, far], chosen, bins), far)
+        assert float(kl_to_prior([inside], chosen, bins) - kl_alone([inside], chosen, bins).float()) == 0
     assert bool((slope * far.sign() > 0).all())
-    (without,) = torch.autograd.grad(
-        kl_to_prior([inside, far], chosen, bins, tail_weight=0, backend=backend), far
-    )
-    assert float(without[[3, 4, 8, 9]].abs().max()) < 1e-15, "only the tail term reaches that far"
-    assert (
-        float(kl_to_prior([inside], chosen, bins) - kl_to_prior([inside], chosen, bins, tail_weight=0)) == 0
-    )
+    assert float(without[[3, 4, 8, 9]].abs().max()) < 1e-15, "only ρ reaches that far"
 
 
 def test_descent_brings_weights_back_to_the_range_and_fits_the_prior() -> None:
@@ -129,7 +134,7 @@ def test_descent_brings_weights_back_to_the_range_and_fits_the_prior() -> None:
     optimiser = torch.optim.Adam([weights], lr=0.1)
     for _ in range(100):
         optimiser.zero_grad()
-        add_kl_gradient_([weights], chosen, bins)
+        kl_to_prior([weights], chosen, bins).backward()
         optimiser.step()
     assert float(weights.detach().abs().max()) < bins.limit + bins.width
     end = float(kl_to_prior([weights], chosen, bins).detach())
@@ -142,19 +147,20 @@ def test_descent_brings_weights_back_to_the_range_and_fits_the_prior() -> None:
     backend=st.sampled_from(BACKENDS),
 )
 @settings(deadline=None, max_examples=60)
-def test_histogram_properties(weights: list[float], count: int, backend: Backend) -> None:
+def test_histogram_properties(weights: list[float], count: int, backend: str) -> None:
     bins, values = Bins(4.0, count), torch.tensor(weights)
-    counts = soft_histogram(values, bins, backend=backend)
+    with using(backend):
+        counts = soft_histogram(values, bins)
+        mirrored = soft_histogram(-values, bins).flip(0)
+        twice = soft_histogram([values, values], bins)
+        assert float(kl_alone([values], Laplace(0.5), bins)) >= 0
     far_inside = values[values.abs() < bins.limit - 3 * bins.width]
     if far_inside.numel() == values.numel():
         # Σ_k exp(−4(u − k)²) = √π/2 · (1 ± 2·exp(−π²/4)) wherever u lies between the centres
         per_weight = float(counts.sum()) / values.numel()
         assert 0.886 * 0.83 < per_weight < 0.887 * 1.17
-    mirrored = soft_histogram(-values, bins, backend=backend).flip(0)
     torch.testing.assert_close(counts, mirrored, rtol=1e-4, atol=1e-4)
-    twice = soft_histogram([values, values], bins, backend=backend)
     torch.testing.assert_close(twice, 2 * counts, rtol=1e-5, atol=1e-6)
-    assert float(kl_to_prior([values], Laplace(0.5), bins, tail_weight=0, backend=backend)) >= 0
 
 
 def test_kl_divergence_of_the_same_is_zero_and_of_an_empty_bin_is_finite() -> None:
@@ -168,7 +174,8 @@ def test_kl_divergence_of_the_same_is_zero_and_of_an_empty_bin_is_finite() -> No
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_weight_that_is_not_finite_shows_in_the_loss(bad: float, backend: str) -> None:
-    penalty = kl_to_prior([torch.tensor([0.1, bad, 0.3])], Uniform(1.0), backend=backend)
+    with using(backend):
+        penalty = kl_to_prior([torch.tensor([0.1, bad, 0.3])], Uniform(1.0))
     assert not bool(penalty.isfinite())
 
 

@@ -1,4 +1,4 @@
-"""Priors against scipy, and the paper's printed quantiles against the budget they were meant to meet."""
+"""Priors against scipy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from bandstop.method.priors import (
     Laplace,
     Prior,
     StudentT,
-    Tabulated,
     Uniform,
-    literal_quantile,
     prior,
+    prior_magnitudes,
+    rank_transform,
 )
+from bandstop.method.priors_tabulated import Tabulated
 
 ORACLES = {
     "uniform": (Uniform(0.7), stats.uniform(-0.7, 1.4)),
@@ -143,37 +144,6 @@ def test_a_table_stands_for_samples_and_for_a_density() -> None:
     assert hash(observed) == hash(Tabulated.from_samples(draws)) and observed == Tabulated.from_samples(draws)
 
 
-@pytest.mark.parametrize("rate", [0.55, 0.8, 0.98])
-@pytest.mark.parametrize(
-    ("chosen", "literally_stopped"),
-    [
-        (Uniform(2.0), lambda r: r / 4),
-        (Gaussian(0.5), lambda r: 2 * r - 1),
-        (Laplace(0.5), lambda r: 2 * r - 1),
-    ],
-    ids=["uniform", "gaussian", "laplace"],
-)
-def test_errata_the_printed_quantile_misses_the_budget_and_ours_meets_it(
-    chosen: Prior, literally_stopped: object, rate: float
-) -> None:
-    weights = chosen.sample((100_000,), generator=torch.Generator().manual_seed(0))
-
-    def stopped(threshold: float) -> float:
-        return float((weights.abs() < threshold).double().mean())
-
-    assert stopped(chosen.magnitude_quantile(rate)) == pytest.approx(rate, abs=0.006)
-    printed = stopped(literal_quantile(chosen, rate))
-    assert printed == pytest.approx(literally_stopped(rate), abs=0.006)  # type: ignore[operator]
-    assert abs(printed - rate) > 0.015
-
-
-def test_errata_below_one_half_the_printed_threshold_stops_nothing() -> None:
-    for chosen in (Gaussian(0.5), Laplace(0.5)):
-        assert literal_quantile(chosen, 0.4) < 0 < chosen.magnitude_quantile(0.4)
-    with pytest.raises(ConfigError, match="uniform, gaussian and laplace only"):
-        literal_quantile(StudentT(1.0), 0.5)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -196,3 +166,17 @@ def test_errata_below_one_half_the_printed_threshold_stops_nothing() -> None:
 def test_errors_state_the_rule_and_what_was_found(make: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make()  # type: ignore[operator]
+
+
+@given(st.lists(st.floats(-9, 9, width=32), min_size=1, max_size=40, unique_by=abs))
+@settings(deadline=None, max_examples=40)
+def test_the_rank_transform_keeps_order_and_signs_and_takes_the_priors_magnitudes(
+    weights: list[float],
+) -> None:
+    given_weights = torch.tensor(weights)
+    latent = rank_transform(given_weights, Laplace(0.7))
+    torch.testing.assert_close(
+        latent.abs().sort().values, prior_magnitudes(Laplace(0.7), len(weights)).float()
+    )
+    assert torch.equal(latent.abs().argsort(), given_weights.abs().argsort())
+    assert torch.equal(latent < 0, given_weights < 0)

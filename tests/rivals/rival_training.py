@@ -77,7 +77,7 @@ class Training:
 
     def masks(self) -> dict[str, Tensor]:
         """The masks in use."""
-        return {layer.name: self.method.mask(layer).keep.clone() for layer in self.method.layers}
+        return {layer.name: self.method.band(layer).mask.clone() for layer in self.method.layers}
 
     def latents(self) -> dict[str, Tensor]:
         """The latents as they are."""

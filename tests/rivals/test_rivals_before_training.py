@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 
 
 def masks_of(method: object) -> dict[str, torch.Tensor]:
-    return {layer.name: method.mask(layer).keep.clone() for layer in method.layers}  # type: ignore[attr-defined]
+    return {layer.name: method.band(layer).mask.clone() for layer in method.layers}  # type: ignore[attr-defined]
 
 
 def test_random_masks_share_by_erk_and_differ_by_seed() -> None:

@@ -147,13 +147,13 @@ def test_momentum_and_decay_do_not_bring_dropped_weights_back(name: str, optimis
         name, net, 0.9, NoiseLoss(net, 16, 8), 40, example=torch.ones(1, 8), optimiser=kind
     ).run(36)
     if not training.method.settled:  # these never fix their masks by themselves
-        training.method.fix(training.method.final_masks())
+        training.method.freeze(training.method.final_masks())
     masks = training.masks()
     for _ in range(4):
         training.step()
         with torch.no_grad():
             for layer in training.method.layers:
-                weight = training.method.mask(layer)(layer.latent)
+                weight = training.method.band(layer)(layer.latent)
                 assert torch.equal(weight != 0, masks[layer.name] & (weight != 0))
         assert all(torch.equal(mask, training.masks()[n]) for n, mask in masks.items())
     assert training.method.kept == sum(int(m.sum()) for m in masks.values()) == round(0.1 * DENSE_WEIGHTS)

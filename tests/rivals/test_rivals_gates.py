@@ -31,7 +31,7 @@ def started(name: str, rate: float = 0.9, steps: int = 40, **more: object) -> Tr
 
 def test_the_gradient_reaches_the_backward_set_and_no_further() -> None:
     band = Reaching(torch.zeros(4))
-    band.keep.copy_(torch.tensor([True, False, False, False]))
+    band.mask.copy_(torch.tensor([True, False, False, False]))
     band.reach.copy_(torch.tensor([True, True, False, False]))
     latent = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     weight = band(latent)
@@ -43,18 +43,18 @@ def test_the_gradient_reaches_the_backward_set_and_no_further() -> None:
 def test_top_kast_sets_are_the_largest_of_each_layer() -> None:
     run = started("top-kast").run(7)
     for layer in run.method.layers:
-        band, size = run.method.mask(layer), layer.latent.detach().abs()
-        inside, reach = int(band.keep.sum()), int(band.reach.sum())
+        band, size = run.method.band(layer), layer.latent.detach().abs()
+        inside, reach = int(band.mask.sum()), int(band.reach.sum())
         assert reach == min(5 * inside, size.numel())
-        assert size[band.keep].min() >= size[~band.keep].max()
+        assert size[band.mask].min() >= size[~band.mask].max()
         assert size[band.reach].min() >= size[~band.reach].max() if reach < size.numel() else True
-        assert (band.keep & ~band.reach).sum() == 0
+        assert (band.mask & ~band.reach).sum() == 0
 
 
 def test_top_kast_leaves_the_rest_alone() -> None:
     run = started("top-kast", steps=1000, optimiser=lambda groups, lr: torch.optim.SGD(groups, lr=lr))
     before = run.latents()
-    reach = {layer.name: run.method.mask(layer).reach.clone() for layer in run.method.layers}
+    reach = {layer.name: run.method.band(layer).reach.clone() for layer in run.method.layers}
     run.step()
     for n, latent in run.latents().items():
         moved = latent != before[n]
@@ -65,9 +65,9 @@ def test_top_kast_explores_by_a_stronger_pull_on_the_brink() -> None:
     run = started("top-kast", settings={"exploration": 0.5})
     run.method.penalty().backward()
     for layer in run.method.layers:
-        band, latent = run.method.mask(layer), layer.latent
-        density = band.keep.float().mean()
-        pull = torch.where(band.keep, 1.0, 1 / density) * band.reach
+        band, latent = run.method.band(layer), layer.latent
+        density = band.mask.float().mean()
+        pull = torch.where(band.mask, 1.0, 1 / density) * band.reach
         assert torch.allclose(latent.grad, 0.5 * pull * latent.detach())
     assert {group["weight_decay"] for group in run.method.parameter_groups(0.1, weight_decay=0.3)} == {0.0}
 
@@ -76,12 +76,12 @@ def test_a_weight_that_grows_comes_back() -> None:
     for name in ("top-kast", "ste"):
         run = started(name, settings={"end": 0.0} if name == "ste" else {})
         layer = run.method.layers[0]
-        band = run.method.mask(layer)
-        place = tuple((~band.keep).nonzero()[0].tolist())
+        band = run.method.band(layer)
+        place = tuple((~band.mask).nonzero()[0].tolist())
         with torch.no_grad():
             layer.latent[place] = 9.0
         run.step()
-        assert band.keep[place]
+        assert band.mask[place]
 
 
 def test_straight_through_trains_every_weight_and_ramps() -> None:
@@ -91,7 +91,7 @@ def test_straight_through_trains_every_weight_and_ramps() -> None:
         run.step()
         rates.append(run.method.rate)
         for layer in run.method.layers:
-            assert (layer.latent.grad[~run.method.mask(layer).keep] != 0).any() or step == 1
+            assert (layer.latent.grad[~run.method.band(layer).mask] != 0).any() or step == 1
     expected = [(1 - 22 / 224) * (1 - (1 - step / 20) ** 3) for step in range(1, 21)]
     assert rates == pytest.approx(expected, abs=0.51 / 224)
 
@@ -120,9 +120,9 @@ def test_str_thresholds_keep_exactly_what_the_ramp_allows_and_learn_to_differ() 
         passing = 0
         with torch.no_grad():
             for layer in run.method.layers:
-                passing += int(run.method.mask(layer)(layer.latent).count_nonzero())
+                passing += int(run.method.band(layer)(layer.latent).count_nonzero())
         assert passing == run.method.kept == pytest.approx(expected, abs=0.51), step
-    levels = [float(run.method.mask(layer).s.detach()) for layer in run.method.layers]
+    levels = [float(run.method.band(layer).s.detach()) for layer in run.method.layers]
     assert abs(levels[0] - levels[1]) > 0.01, "the gradient, not the shift, sets them apart"
     assert "threshold" in run.method.snapshot()["layers"]["0.weight"]
 
@@ -133,7 +133,7 @@ def test_str_survives_weights_that_are_zero() -> None:
     with torch.no_grad():
         net[0].weight.zero_()
     run = Training("str", net, 0.5, NoiseLoss(net, 16, 8), 20).run()
-    assert all(bool(torch.isfinite(run.method.mask(layer).s)) for layer in run.method.layers)
+    assert all(bool(torch.isfinite(run.method.band(layer).s)) for layer in run.method.layers)
 
 
 # --- ProbMask -----------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_sampled_masks_follow_their_probabilities() -> None:
     method = rivals.make("probmask", net, 0.5, steps=10, settings={"coldest": 1e-3})
     assert isinstance(method, ProbMask)
     layer = method.layers[0]
-    band = method.mask(layer)
+    band = method.band(layer)
     with torch.no_grad():
         band.score[:, :100].fill_(0.2)
         band.score[:, 100:].fill_(0.9)
@@ -181,18 +181,18 @@ def test_sampled_masks_follow_their_probabilities() -> None:
 
 def test_probabilities_start_open_and_meet_the_budget_by_projection() -> None:
     run = started("probmask", steps=50)
-    total = sum(float(run.method.mask(layer).score.detach().sum()) for layer in run.method.layers)
+    total = sum(float(run.method.band(layer).score.detach().sum()) for layer in run.method.layers)
     assert total == 224 == run.method.kept
     for step in range(1, 47):
         run.step()
         u = min(max((step / 50 - 0.16) / 0.44, 0.0), 1.0)
         allowed = round(224 - (1 - (1 - u) ** 3) * (224 - 22))
-        scores = [run.method.mask(layer).score.detach() for layer in run.method.layers]
+        scores = [run.method.band(layer).score.detach() for layer in run.method.layers]
         assert sum(float(s.sum()) for s in scores) <= allowed + 1e-3
         assert all(float(s.min()) >= 0 and float(s.max()) <= 1 for s in scores)
     assert not run.method.settled
     scores_by_name = {
-        layer.name: run.method.mask(layer).score.detach().clone() for layer in run.method.layers
+        layer.name: run.method.band(layer).score.detach().clone() for layer in run.method.layers
     }
     run.step()
     assert run.method.settled
@@ -258,7 +258,7 @@ def test_what_is_assumed_is_not_what_is_observed_until_the_exact_selection() -> 
     run = Training("asl", net, 0.95, NoiseLoss(net, 8, 50), 100)
     with torch.no_grad():
         for layer in run.method.layers:
-            run.method.mask(layer).r.fill_(1.96)
+            run.method.band(layer).r.fill_(1.96)
         run.method._centre()
     assert 1 - float(run.method.estimated_density().detach()) == pytest.approx(0.95, abs=1e-3)
     assert run.method.rate > 0.99

@@ -17,7 +17,7 @@ torch.set_num_threads(1)
 def weights_of(training: Training) -> dict[str, Tensor]:
     with torch.no_grad():
         return {
-            layer.name: training.method.mask(layer)(layer.latent).clone() for layer in training.method.layers
+            layer.name: training.method.band(layer)(layer.latent).clone() for layer in training.method.layers
         }
 
 
@@ -61,7 +61,7 @@ def test_the_global_cut_is_that_of_torch() -> None:
     method = rivals.make("mp", net, 0.9, steps=1, settings={"floor": 0})
     method.step()
     for layer, module in zip(method.layers, (twin[0], twin[2]), strict=True):
-        assert torch.equal(method.mask(layer).keep, module.weight_mask.bool())
+        assert torch.equal(method.band(layer).mask, module.weight_mask.bool())
 
 
 def test_the_learning_rate_starts_again_for_the_retraining() -> None:
@@ -103,8 +103,8 @@ def test_gradual_pruning_drops_the_smallest_of_the_whole_net_but_leaves_no_layer
             net[2].weight.mul_(1e-3)
         method = rivals.make("gmp", net, 0.9, steps=10, settings={"floor": floor})
         magnitudes = method.magnitudes()
-        method.impose(method.choose(magnitudes))
-        seen[floor] = {layer.name: method.mask(layer).keep.clone() for layer in method.layers}
+        method.impose(method.select(magnitudes))
+        seen[floor] = {layer.name: method.band(layer).mask.clone() for layer in method.layers}
     expected = best(magnitudes, 22)
     assert all(torch.equal(seen[0][n], expected[n]) for n in expected)
     assert int(seen[0]["2.weight"].sum()) == 0 and int(seen[1]["2.weight"].sum()) == 1

@@ -135,7 +135,7 @@ def test_rigl_takes_dense_gradients_only_when_it_needs_them() -> None:
     for step in range(1, 40):
         band = run.method.mask(run.method.layers[0])
         assert band.watching == (step % 5 == 0 and step <= 30)
-        keep = band.keep.clone()
+        keep = band.mask.clone()
         run.step()
         assert (run.method.layers[0].latent.grad[~keep] == 0).all(), (
             "the optimiser sees masked gradients only"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, distributed
 
+from bandstop.engine.pruner import Pruner
 from bandstop.engine.shards.tensor import Shards, reshard
 from bandstop.errors import TrainingError
-
-if TYPE_CHECKING:
-    from bandstop.engine.pruner import Pruner
 
 __all__ = ["fingerprint", "masks", "require_agreement"]
 
 
 def fingerprint(masks: Mapping[str, Tensor]) -> int:
-    """One number for the set of entries that ``masks`` hold: the sum of a hash of each entry's layer and place, mod 2⁶⁴.
+    """One number for the set of entries that ``masks`` hold: the sum of a hash of each entry's layer and position, mod 2⁶⁴.
 
     Equal masks have equal fingerprints on one rank or many; where they are sharded every rank must ask.
 
@@ -30,10 +27,12 @@ def fingerprint(masks: Mapping[str, Tensor]) -> int:
     shards = Shards.of(masks)
     parts = []
     for number, (name, mask) in enumerate(masks.items()):
-        places = (
-            mask.flatten().nonzero().flatten() if shards is None else shards.places(name)[shards.local(name)]
+        positions = (
+            mask.flatten().nonzero().flatten()
+            if shards is None
+            else shards.positions(name)[shards.local(name)]
         )
-        parts.append(_mixed(places + (number << 44)).sum())
+        parts.append(_mixed(positions + (number << 44)).sum())
     total = torch.stack(parts).sum()
     return int(total if shards is None else shards.sum(total))
 
@@ -45,8 +44,8 @@ def masks(pruner: Pruner) -> dict[str, Tensor]:
     reshard(pruner.model)
     found = {}
     for layer in pruner.layers:
-        if layer.band is not None and layer.band.keep is not None:
-            found[layer.name] = layer.band.keep
+        if layer.band is not None and layer.band.mask is not None:
+            found[layer.name] = layer.band.mask
         else:  # finalized: the zeros are the mask
             weight = layer.latent.detach()
             shards = Shards.of({"": weight})

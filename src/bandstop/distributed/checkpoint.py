@@ -20,13 +20,12 @@ import torch
 from torch import Tensor, distributed, nn
 
 from bandstop.distributed.agreement import require_agreement
+from bandstop.engine.pruner import Pruner
 from bandstop.engine.shards.tensor import reshard
 from bandstop.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
-
-    from bandstop.engine.pruner import Pruner
 
 __all__ = ["last_checkpoint", "load_checkpoint", "save_checkpoint"]
 

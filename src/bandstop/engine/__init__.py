@@ -7,7 +7,8 @@ from bandstop.engine.trace import trace
 from bandstop.errors import BandstopError
 from bandstop.method.budget import Budget
 from bandstop.method.gate import Garrote, Gate, Hard, Logistic, Soft
-from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Tabulated, Uniform
+from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
+from bandstop.method.priors_tabulated import Tabulated
 from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Window
 
 __all__ = [

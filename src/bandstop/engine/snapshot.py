@@ -22,12 +22,12 @@ Total = Callable[[Tensor], Tensor]
 """Adds up numbers over all ranks."""
 
 
-def take_snapshot(pruner: Pruner, cuts: Mapping[str, float]) -> dict[str, Any]:
-    """Plain numbers for a log; ``cuts`` are the thresholds at which masks were fixed."""
+def take_snapshot(pruner: Pruner, fixed: Mapping[str, float]) -> dict[str, Any]:
+    """Plain numbers for a log; ``fixed`` are the thresholds at which masks were fixed."""
     layers = {}
     for layer in pruner.layers:
         assert layer.band is not None
-        threshold = cuts.get(layer.name, float(layer.band.threshold))
+        threshold = fixed.get(layer.name, float(layer.band.threshold))
         layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
     if pruner.frozen:
         return {"layers": layers}
@@ -36,26 +36,26 @@ def take_snapshot(pruner: Pruner, cuts: Mapping[str, float]) -> dict[str, Any]:
         [local(layer.latent) for layer in pruner.layers],
     )
     total: Total = (lambda numbers: numbers) if shards is None else shards.sum
-    cuts_now = [row["threshold"] for row in layers.values()]
-    bins = replace(pruner.bins, limit=_reach(pruner, values, total, cuts_now))
+    thresholds = [row["threshold"] for row in layers.values()]
+    bins = replace(pruner.bins, limit=_reach(pruner, values, total, thresholds))
     observed = total(soft_histogram(values, bins).double())
     histogram = {
         "centres": _rounded(bins.centres()),
         "observed": _rounded(observed / observed.sum()),
         "prior": _rounded(pruner.recipe.prior.bin_probabilities(bins.edges())),
-        "threshold": sum(cuts_now) / len(cuts_now),
+        "threshold": sum(thresholds) / len(thresholds),
         "range": bins.limit,
     }
     temperature = pruner.recipe.temperature(pruner.progress)
     return {"temperature": temperature, "histogram": histogram, "layers": layers}
 
 
-def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, cuts: Iterable[float]) -> float:
-    """Where the histogram ends: without the KL latents leave the prior's support, and the picture has to follow them."""
+def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, thresholds: Iterable[float]) -> float:
+    """Where the histogram ends: without the KL latents leave the prior's support, and it has to follow them."""
     norms = torch.stack([torch.linalg.vector_norm(v, dtype=torch.float64) for v in values])
     count = norms.new_tensor(float(sum(v.numel() for v in values)))
     squares, entries = total(torch.stack([norms.square().sum(), count])).tolist()
-    wanted = [4 * math.sqrt(squares / entries), *(1.3 * cut for cut in cuts)]
+    wanted = [4 * math.sqrt(squares / entries), *(1.3 * threshold for threshold in thresholds)]
     return max([pruner.bins.limit, *(w for w in wanted if math.isfinite(w))])
 
 

@@ -1,4 +1,4 @@
-"""What was asked of a network and what it has in the end; and plain networks out of copies made on the way."""
+"""The budget that was asked for against what the network has."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-from torch.nn.utils import parametrize
+from torch import nn
 
-from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
-from bandstop.engine.select.bound_budget import Target
+from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.trace import trace
-from bandstop.errors import ModelError
 from bandstop.method.budget import Budget, sparse_bytes
 
-__all__ = ["Outcome", "unwrapped"]
+__all__ = ["Outcome"]
 
 
 @dataclass(frozen=True)
@@ -37,16 +33,16 @@ class Outcome:
     live: int | None
 
     @staticmethod
-    def of(target: Target, model: nn.Module, counts: Mapping[str, int], example: Any) -> Outcome:
+    def of(bound: BoundBudget, model: nn.Module, counts: Mapping[str, int], example: Any) -> Outcome:
         """Of a network as it is now; MACs and live connections if there is an ``example`` to trace."""
         macs = live = None
         if example is not None:
             found = trace(model, example)
             pruned = [weight for name, weight in found.weights.items() if name in counts]
-            whole = target.budget.scope == "network"
+            whole = bound.budget.scope == "network"
             macs = sum(weight.macs_nominal for weight in (found.weights.values() if whole else pruned))
             live = sum(weight.live_count for weight in pruned)
-        return Outcome(target.budget, sum(counts.values()), target.prunable, target.unpruned, macs, live)
+        return Outcome(bound.budget, sum(counts.values()), bound.prunable, bound.unpruned, macs, live)
 
     @property
     def rate(self) -> float:
@@ -76,37 +72,3 @@ class Outcome:
         rest = f"with {self.unpruned:,} never pruned {self.parameters:,} parameters; {self.bytes:,} bytes"
         traced = "" if self.macs is None else f"; {self.in_macs}"
         return f"asked {self.budget.describe()}; {kept}, {rest}{traced}"
-
-
-def unwrapped(model: nn.Module, masks: Mapping[str, Tensor | None]) -> nn.Module:
-    """Take the band-stops off ``model`` (or off ``model.module``, where it is wrapped): plain weights, zero outside ``masks``.
-
-    ``masks`` go by the names that weights have in the network; a copy may lack them, if it was made before they were fixed.
-    """
-    inner = getattr(model, "module", model)
-    found: dict[int, PrunedLayer] = {}
-    for prefix, module in inner.named_modules():
-        if not parametrize.is_parametrized(module):
-            continue
-        for attribute, made in module.parametrizations.items():
-            if isinstance(made[0], BandStop):
-                layer = found.setdefault(
-                    id(made.original), PrunedLayer(f"{prefix}.{attribute}".lstrip("."), (), made[0])
-                )
-                layer.owners = (*layer.owners, (module, attribute))
-    if not found:
-        raise ModelError("a copy is made plain only once: this network has no pruner on it")
-    by_name = {name: mask for name, mask in masks.items() if mask is not None}
-    with torch.no_grad():
-        for layer in found.values():
-            names = [n for n, m in _names(inner, layer) if n in by_name]
-            if not names or layer.band is None:
-                raise ModelError(f"layer {layer.name} is not one of the pruner's: {', '.join(by_name)}")
-            layer.detach(nonzero(layer.band(layer.latent), by_name[names[0]].to(layer.latent.device)))
-    return inner
-
-
-def _names(model: nn.Module, layer: PrunedLayer) -> list[tuple[str, nn.Module]]:
-    """All names of a layer's weight."""
-    paths = {id(module): path for path, module in model.named_modules()}
-    return [(f"{paths[id(m)]}.{a}".lstrip("."), m) for m, a in layer.owners]

@@ -1,84 +1,95 @@
-"""How many connections each layer keeps at a moment of training, and the thresholds that let so many pass."""
+"""Thresholds and gains of all layers at a moment of training."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from bandstop.engine.recipe import Recipe
-from bandstop.engine.select import topk_sharded as choosing
-from bandstop.engine.select.allocation import allocate
-from bandstop.engine.select.bound_budget import Target
-from bandstop.engine.select.lamp_order import LampOrder
-from bandstop.engine.select.topk import cut_value
-from bandstop.engine.select.topk_sharded import count_above, cut_values
-from bandstop.engine.shards.tensor import Shards, is_sharded
+from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
+from bandstop.engine.select.bound_budget import BoundBudget
+from bandstop.engine.select.topk import count_above, pooled_thresholds, thresholds_for
+from bandstop.engine.shards.tensor import is_sharded
+from bandstop.method.gain import VarianceGain
 
-__all__ = ["Sharing", "pooled_cuts"]
+__all__ = ["Levels", "Thresholds"]
 
 
-class Sharing:
-    """A recipe's allocation rule bound to a target."""
+@dataclass(frozen=True)
+class Levels:
+    """Each layer's threshold, the number of connections that exceed it and the factor on its gain.
 
-    def __init__(self, recipe: Recipe, target: Target) -> None:
-        self.recipe, self.target = recipe, target
-        # On the prior's own quantiles: needs no data, so the order is fixed from the start.
-        lamp = recipe.allocation == "lamp"
-        self.lamp = LampOrder(recipe.prior, list(target.sizes.values()), recipe.floor) if lamp else None
-
-    def __call__(self, share: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
-        """Connections per layer when ``share`` (0 … 1) of the final pruning applies."""
-        return self.target.counts(share, lambda total: self._allocate(total, latents))
-
-    def thresholds(
-        self, share: float, latents: Mapping[str, Tensor]
-    ) -> tuple[dict[str, Tensor], dict[str, int] | None]:
-        """The thresholds at ``share``, and the counts that they let pass, or none where only the device knows them (ranks count together)."""
-        in_macs, sharded = self.target.budget.kind == "macs", any(map(is_sharded, latents.values()))
-        if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
-            total = sum(self(share, latents).values()) if in_macs else self.target.total(share)
-            cut = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.target.prunable))
-            cuts = dict.fromkeys(latents, cut)
-            return cuts, count_above(latents, cuts) if sharded else None
-        if self.recipe.allocation == "learned" and not in_macs:
-            cuts = pooled_cuts(latents, self.target.total(share), self.recipe.floor)
-            return cuts, count_above(latents, cuts) if sharded else None
-        counts = self(share, latents)
-        return cut_values(latents, counts), counts
-
-    def _allocate(self, total: int, latents: Mapping[str, Tensor]) -> dict[str, int]:
-        if self.lamp is not None:
-            return dict(zip(self.target.sizes, self.lamp.counts(total), strict=True))
-        recipe = self.recipe
-        given, stacked = dict(recipe.densities), self.target.stacked
-        return allocate(recipe.allocation, total, latents, floor=recipe.floor, given=given, stacked=stacked)
-
-
-def pooled_cuts(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:
-    """The one threshold that ``total`` magnitudes of all layers exceed, lower where a layer would keep fewer than ``floor``.
-
-    Nothing leaves the device: a training step on a GPU need not wait for it.
-
-    >>> pooled_cuts({"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}, 3, 1)
-    {'a': tensor(0.5000), 'b': tensor(0.5000)}
-    >>> pooled_cuts({"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}, 2, 1)
-    {'a': tensor(2.5000), 'b': tensor(0.5000)}
+    Counts are None if reading them would synchronise the device, gains if the recipe leaves gains alone.
     """
-    if (shards := Shards.of(latents)) is not None:
-        return choosing.pooled_cuts(shards, total, floor)
-    rest, floors, left = [], [], total
-    for latent in latents.values():
-        magnitude = latent.abs().flatten()
-        held = min(floor, magnitude.numel())
-        floors.append(cut_value(latent, held))
-        rest.append(magnitude.float())
-        if held:  # those that pass in any case do not compete
-            rest[-1] = rest[-1].index_fill(0, magnitude.topk(held).indices, 0.0)
-        left -= held
-    limit = cut_value(torch.cat(rest), left)
-    return {
-        name: torch.minimum(limit.to(latent.dtype), lowest)
-        for (name, latent), lowest in zip(latents.items(), floors, strict=True)
-    }
+
+    thresholds: dict[str, Tensor]
+    counts: dict[str, int] | None
+    gains: dict[str, float] | None
+
+
+class Thresholds:
+    """A recipe's thresholds for a budget bound to a network.
+
+    >>> from bandstop.method.budget import Budget
+    >>> bound = BoundBudget(Budget.rate(0.5), {"a": 4}, unpruned=0, floor=1, uses={})
+    >>> levels = Thresholds(Recipe(), bound).at(1.0, {"a": torch.tensor([4.0, -3.0, 2.0, 1.0])})
+    >>> levels.thresholds, levels.counts
+    ({'a': tensor(2.)}, {'a': 2})
+    """
+
+    def __init__(self, recipe: Recipe, bound: BoundBudget) -> None:
+        self.recipe, self.bound = recipe, bound
+        self.allocate: Allocate
+        if recipe.allocation == "lamp":  # on the prior's own quantiles: needs no data
+            self.allocate = LampAllocation(recipe.prior, bound.sizes, recipe.floor)
+        else:
+            given = dict(recipe.densities)
+            self.allocate = partial(
+                allocate, recipe.allocation, floor=recipe.floor, given=given, stacked=bound.stacked
+            )
+        self.gain = VarianceGain(recipe.prior, recipe.gate) if recipe.gain == "variance" else None
+
+    def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
+        """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
+        return self.bound.counts(ramp, self.allocate, latents)
+
+    def at(self, ramp: float, latents: Mapping[str, Tensor]) -> Levels:
+        """The levels when ``ramp`` (0 … 1) of the final pruning applies."""
+        in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
+        if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
+            total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
+            common = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.bound.prunable))
+            return self._levels(ramp, latents, dict.fromkeys(latents, common), None)
+        if compete and not in_macs:
+            thresholds = pooled_thresholds(latents, self.bound.total(ramp), self.recipe.floor)
+            return self._levels(ramp, latents, thresholds, None)
+        counts = self.counts(ramp, latents)
+        return self._levels(ramp, latents, thresholds_for(latents, counts), counts)
+
+    def _levels(
+        self,
+        ramp: float,
+        latents: Mapping[str, Tensor],
+        thresholds: dict[str, Tensor],
+        counts: dict[str, int] | None,
+    ) -> Levels:
+        """Counts where ranks must count together, and gains by density.
+
+        The density is each layer's own; the network's where only the device knows the layers' counts.
+        """
+        sharded = any(map(is_sharded, latents.values()))
+        common = counts is None and self.bound.budget.kind != "macs"
+        if counts is None and (sharded or (self.gain is not None and not common)):
+            counts = count_above(latents, thresholds)
+        if self.gain is None:
+            return Levels(thresholds, counts, None)
+        if common:
+            gain = self.gain(self.bound.total(ramp) / self.bound.prunable)
+            return Levels(thresholds, counts, dict.fromkeys(latents, gain))
+        assert counts is not None
+        sizes = self.bound.sizes
+        return Levels(thresholds, counts, {n: self.gain(counts[n] / sizes[n]) for n in latents})

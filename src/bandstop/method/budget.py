@@ -13,14 +13,14 @@ __all__ = ["INDEX_BYTES", "VALUE_BYTES", "Budget", "sparse_bytes"]
 VALUE_BYTES = 4
 """A stored value: float32."""
 INDEX_BYTES = 2
-"""The place of a kept connection: a 16-bit index within its layer's row block."""
+"""The position of a kept connection: a 16-bit index within its layer's row block."""
 
 Kind = Literal["rate", "weights", "bytes", "macs"]
 Scope = Literal["prunable", "network"]
 
 
 def sparse_bytes(kept: int, unpruned: int) -> int:
-    """Bytes of a sparse network: value and index of each kept connection, value of each never-pruned parameter.
+    """Bytes of a sparse network: value and index of each kept connection, value of each unpruned parameter.
 
     >>> sparse_bytes(kept=100, unpruned=10)
     640
@@ -30,10 +30,11 @@ def sparse_bytes(kept: int, unpruned: int) -> int:
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be kept: ``Budget.rate(0.98)``, ``Budget.weights(800)``, ``Budget.bytes(6000)`` or ``Budget.macs(20_000)``.
+    """What may be kept: ``Budget.rate(0.98)``, ``.weights(800)``, ``.bytes(6000)`` or ``.macs(20_000)``.
 
-    ``scope="prunable"`` counts only the prunable weights; ``scope="network"`` counts every parameter, so that biases and
-    normalisation, which are never pruned, use up their part of the budget first. A rate is the share removed.
+    ``scope="prunable"`` counts only the prunable weights; ``scope="network"`` counts every parameter, so that
+    biases and normalisation, which are never pruned, use up their part of the budget first. A rate is the
+    share removed.
 
     >>> Budget.rate(0.98).connections(prunable=39_400, unpruned=141)
     788
@@ -72,11 +73,14 @@ class Budget:
 
     @staticmethod
     def macs(amount: int, scope: Scope = "prunable") -> Budget:
-        """Use at most this number of multiply-accumulates an inference; ``scope="network"`` counts those of unpruned weights too."""
+        """Use at most this number of multiply-accumulates per inference.
+
+        ``scope="network"`` counts those of unpruned weights too.
+        """
         return Budget("macs", amount, scope)
 
     def connections(self, *, prunable: int, unpruned: int = 0, smallest: int = 1) -> int:
-        """The number of prunable weights to keep; refuses what cannot be, saying the smallest budget that can."""
+        """The number of prunable weights to keep; an impossible budget is refused with the nearest possible one."""
         if self.kind == "macs":
             raise BudgetError("a budget in MACs needs the cost of each layer: use `fit_macs`")
         fixed = unpruned if self.scope == "network" else 0
@@ -92,12 +96,13 @@ class Budget:
         if kept < smallest:
             never = f", {fixed:,} of them never pruned" if fixed else ""
             raise BudgetError(
-                f"{self.describe()} of a network with {prunable + fixed:,} weights{never} leaves {max(kept, 0)} connections, "
-                f"but {smallest} are needed to leave no layer empty; the smallest possible is {least}"
+                f"{self.describe()} of a network with {prunable + fixed:,} weights{never} leaves "
+                f"{max(kept, 0)} connections, but {smallest} are needed to leave no layer empty; the smallest possible is {least}"
             )
         if self.kind == "weights" and kept > prunable:
             raise BudgetError(
-                f"{self.describe()} is more than the network has; the largest possible is {prunable + fixed:,}"
+                f"{self.describe()} is more than the network has; the largest possible is "
+                f"{prunable + fixed:,}"
             )
         return min(kept, prunable)
 
@@ -116,17 +121,19 @@ class Budget:
     def fit_macs(
         self, counts: Mapping[str, int], uses: Mapping[str, int], sizes: Mapping[str, int], smallest: int = 1
     ) -> dict[str, int]:
-        """Trim or fill per-layer ``counts`` so that ``Σ count·uses`` comes as near to the asked MACs as it can from below.
+        """Trim or fill ``counts`` per layer so that ``Σ count·uses`` comes as near to the MACs as it can from below.
 
-        ``uses``: multiply-accumulates that one connection of a layer costs an inference. What is left goes to the dearest layer that
-        it pays for, then to the next: the budget is met exactly where some layer with room costs a single MAC a connection. Layers
-        that multiply nothing (tables that are looked up) keep their counts.
+        ``uses``: multiply-accumulates that one connection of a layer costs per inference. What is left goes to
+        the dearest layer that it pays for, then to the next: the budget is met exactly where some layer with
+        room costs a single MAC per connection. Layers that multiply nothing (tables that are looked up) keep
+        their counts.
         """
         fitted, limit = dict(counts), int(self.amount)
         least = sum(min(smallest, sizes[n]) * uses[n] for n in fitted)
         if least > limit:
             raise BudgetError(
-                f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} MACs, the smallest possible"
+                f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} MACs, "
+                "the smallest possible"
             )
         paid = sorted((n for n in fitted if uses[n]), key=lambda n: (-uses[n], n))
         for name in paid:

@@ -1,8 +1,8 @@
-"""The band-stop gate ψ: effective weight ``w = ŵ·ψ(ŵ)``, with ψ near 0 for small latent magnitudes and near 1 for large.
+"""The band-stop gate ψ: ``w = ŵ·ψ(ŵ)``, with ψ near 0 for small latent magnitudes and near 1 for large ones.
 
-Properties of every gate (the paper's i–iv): 0 ≤ ψ ≤ 1; symmetric; non-decreasing in |ŵ|; ψ → 1 for |ŵ| ≫ a and → 0 (or
-exactly 0) for |ŵ| ≪ a once the temperature τ is small. A new gate is one class with ``psi`` and, where the plain
-derivative is not wanted, ``effective``.
+Properties of every gate (the paper's i–iv): 0 ≤ ψ ≤ 1; symmetric; non-decreasing in |ŵ|; ψ → 1 for |ŵ| ≫ a
+and → 0 (or exactly 0) for |ŵ| ≪ a once the temperature τ is small. A new gate is one class with ``psi`` and,
+where the plain derivative is not wanted, ``effective``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.method.gate_autograd import Cut, LeakyProduct, LogisticScaled, Shrink, ShrinkScaled
+from bandstop.method.gate_autograd import HardThreshold, LeakyProduct, LogisticScaled, Shrink, ShrinkScaled
 
 __all__ = ["Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 
@@ -45,7 +45,8 @@ class Gate:
 class Logistic(Gate):
     """The paper's gate with a temperature: ``ψ = 1 / (1 + σ·exp((a² − ŵ²)/τ))``.
 
-    τ = 1 is the paper's form; annealing τ → 0 makes it a hard cut at a (annealing σ alone only shifts it, ψ(a) = 1/(1+σ)).
+    τ = 1 is the paper's form; annealing τ → 0 makes it a hard threshold at a. (Annealing σ alone only moves it:
+    ψ(a) = 1/(1+σ).)
 
     >>> Logistic(sigma=3.0).psi(torch.tensor([2.0, -2.0]), 2.0)
     tensor([0.2500, 0.2500])
@@ -55,9 +56,9 @@ class Logistic(Gate):
     exact: ClassVar[bool] = False
 
     def psi(self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0) -> Tensor:
-        limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
+        level = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
         shift = torch.tensor(self.sigma, dtype=latent.dtype, device=latent.device).log()
-        return torch.sigmoid((latent.square() - limit.square()) / temperature - shift)
+        return torch.sigmoid((latent.square() - level.square()) / temperature - shift)
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         arguments = (latent, gain, threshold, temperature, math.log(self.sigma))
@@ -67,7 +68,7 @@ class Logistic(Gate):
 
 @dataclass(frozen=True)
 class Soft(Gate):
-    """Soft threshold: ``ψ = (1 − a/|ŵ|)₊``, that is ``w = sign(ŵ)(|ŵ| − a)₊``: exactly zero below a and continuous there.
+    """Soft threshold: ``ψ = (1 − a/|ŵ|)₊``, so ``w = sign(ŵ)(|ŵ| − a)₊``: zero below a and continuous there.
 
     ``leak`` is the gradient that reaches a stopped weight: 1 as if the gate were open, 0 the true derivative.
 
@@ -83,8 +84,8 @@ class Soft(Gate):
     def effective(
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
-        limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        shrunk: Tensor = Shrink.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
+        level = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
+        shrunk: Tensor = Shrink.apply(latent, level, self.leak)  # type: ignore[no-untyped-call]
         return shrunk
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
@@ -96,7 +97,7 @@ class Soft(Gate):
 
 @dataclass(frozen=True)
 class Hard(Gate):
-    """Hard cut: ``ψ = 1[|ŵ| > a]``, straight-through (``leak`` = 1) or with the true derivative (0).
+    """Hard threshold: ``ψ = 1[|ŵ| > a]``, straight-through (``leak`` = 1) or with the true derivative (0).
 
     >>> Hard().effective(torch.tensor([-3.0, 0.5, 2.0]), 1.0)
     tensor([-3.,  0.,  2.])
@@ -110,14 +111,14 @@ class Hard(Gate):
     def effective(
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
-        limit = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        cut: Tensor = Cut.apply(latent, limit, self.leak)  # type: ignore[no-untyped-call]
-        return cut
+        level = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
+        passed: Tensor = HardThreshold.apply(latent, level, self.leak)  # type: ignore[no-untyped-call]
+        return passed
 
 
 @dataclass(frozen=True)
 class Garrote(Gate):
-    """``ψ = (1 − (a/|ŵ|)^p)₊``: like Soft at p = 1, closer to Hard as p grows, so large weights are shrunk less.
+    """``ψ = (1 − (a/|ŵ|)^p)₊``: Soft at p = 1, nearer to Hard as p grows: large weights are shrunk less.
 
     >>> Garrote(power=2.0).effective(torch.tensor([0.5, 2.0]), 1.0)
     tensor([0.0000, 1.5000])

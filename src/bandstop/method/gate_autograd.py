@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bandstop.method.gate_in_cache import shrunk_in_cache
+__all__ = ["HardThreshold", "LeakyProduct", "LogisticScaled", "Shrink", "ShrinkScaled", "shrunk_in_cache"]
 
-__all__ = ["Cut", "LeakyProduct", "LogisticScaled", "Shrink", "ShrinkScaled"]
+PART = 1 << 16
+"""Weights that go through both operations of the soft gate while they are in the CPU's cache."""
 
 
 class Leaky(torch.autograd.Function):
@@ -39,7 +40,7 @@ class Shrink(Leaky):
         return latent - latent.clamp(-threshold, threshold)
 
 
-class Cut(Leaky):
+class HardThreshold(Leaky):
     """``ŵ·1[|ŵ| > a]``; straight-through for ``leak`` = 1."""
 
     @staticmethod
@@ -48,7 +49,7 @@ class Cut(Leaky):
 
 
 class ShrinkScaled(torch.autograd.Function):
-    """``g·sign(ŵ)(|ŵ| − a)₊`` with full leak, in few passes over memory: the step's cost is the traffic, not the arithmetic."""
+    """``g·sign(ŵ)(|ŵ| − a)₊`` with full leak, in few passes over memory, which are what a step costs."""
 
     generate_vmap_rule = True
 
@@ -68,6 +69,30 @@ class ShrinkScaled(torch.autograd.Function):
             torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
         )
         return grads[0] * gain, slope, None
+
+
+def shrunk_in_cache(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
+    """``g·sign(ŵ)(|ŵ| − a)₊`` of a large tensor in one pass over memory, part by part in the CPU's cache.
+
+    Returns None when the fast path does not apply: small tensors, other devices (the threshold would have to
+    come to the host), sharded tensors, compilation, transforms of torch.func.
+
+    >>> shrunk_in_cache(torch.full((PART + 1,), 3.0), torch.tensor(0.5), torch.tensor(1.0)).unique()
+    tensor([1.])
+    >>> shrunk_in_cache(torch.ones(3), torch.tensor(0.5), torch.tensor(1.0)) is None
+    True
+    """
+    if latent.device.type != "cpu" or latent.numel() <= PART or torch.compiler.is_compiling():
+        return None
+    plain = type(latent) in (Tensor, torch.nn.Parameter) and type(threshold) is Tensor
+    plain = plain and not torch._C._functorch.is_functorch_wrapped_tensor(latent)
+    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous():
+        return None
+    weight, level, scale = torch.empty_like(latent), float(threshold), float(gain)
+    parts = zip(torch.split(latent.detach().view(-1), PART), torch.split(weight.view(-1), PART), strict=True)
+    for source, target in parts:
+        torch.ops.aten.softshrink.out(source, level, out=target).mul_(scale)
+    return weight
 
 
 class LogisticScaled(torch.autograd.Function):

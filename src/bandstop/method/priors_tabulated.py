@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.method.prior_base import Prior
+from bandstop.method.priors import Prior
 
 __all__ = ["Tabulated"]
 

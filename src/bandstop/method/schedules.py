@@ -31,7 +31,9 @@ class Constant(Schedule):
 
 @dataclass(frozen=True)
 class Ramp(Schedule):
-    """``final − (final − first)·(1 − u)^power``, u running 0 → 1 between ``begin`` and ``end`` (cubic: Zhu & Gupta's ramp).
+    """``final − (final − first)·(1 − u)^power``, u running 0 → 1 between ``begin`` and ``end``.
+
+    Cubic is the ramp of Zhu & Gupta.
 
     >>> [round(Ramp(0.0, 0.9, begin=0.0, end=0.5)(p), 3) for p in (0.0, 0.25, 0.5, 1.0)]
     [0.0, 0.787, 0.9, 0.9]
@@ -72,7 +74,7 @@ class Geometric(Schedule):
 
 @dataclass(frozen=True)
 class Window(Schedule):
-    """``value`` while progress < ``end``, then nothing; with ``power`` > 0 it decays as ``(1 − progress/end)^power``.
+    """``value`` while progress < ``end``, then 0; with ``power`` > 0 times ``(1 − progress/end)^power``.
 
     >>> Window(10.0, end=0.8)(0.5), Window(10.0, end=0.8)(0.9), Window(10.0, end=0.8, power=1.0)(0.4)
     (10.0, 0.0, 5.0)

@@ -61,16 +61,16 @@ class AcDc(MaskedMethod[AcDcSettings]):
         """Change phase, if it is time."""
         wanted = self.settings.compressed(self.progress)
         if self.progress >= self.settings.final:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
         elif wanted and not self.sparse:
-            self.impose(self.choose(self.magnitudes()))
+            self.impose(self.select(self.magnitudes()))
         elif self.sparse and not wanted:
             for layer in self.layers:
-                band = self.mask(layer)
-                dropped = ~band.keep
+                band = self.band(layer)
+                dropped = ~band.mask
                 layer.latent.masked_fill_(dropped, 0.0)
                 self.forget_momentum(layer, dropped)
-                band.keep.fill_(True)
+                band.mask.fill_(True)
         self.sparse = wanted
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -86,7 +86,7 @@ class AdaptiveSparsity(MaskedMethod[AdaptiveSparsitySettings]):
     let weights pass.
     """
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """A learned cut."""
         asked = self.settings.first * (1 - self.density)
         first = float(torch.erfinv(torch.tensor(asked)) * math.sqrt(2))
@@ -95,7 +95,7 @@ class AdaptiveSparsity(MaskedMethod[AdaptiveSparsitySettings]):
     @property
     def density(self) -> float:
         """Share of the weights that the budget keeps (for MACs: as large magnitudes would share them now)."""
-        return self.remaining(1.0) / self.target.prunable
+        return self.remaining(1.0) / self.bound.prunable
 
     def begin(self) -> None:
         """Note the asked density; centre the weights."""
@@ -106,8 +106,8 @@ class AdaptiveSparsity(MaskedMethod[AdaptiveSparsitySettings]):
         for layer in self.layers:
             if self.settings.centre:
                 layer.latent.sub_(layer.latent.mean())
-            band = self.mask(layer)
-            band.keep.copy_(layer.latent.abs() > band.cut(layer.latent))
+            band = self.band(layer)
+            band.mask.copy_(layer.latent.abs() > band.cut(layer.latent))
 
     def added_lr(self, lr: float) -> float:
         """Of the thresholds."""
@@ -115,19 +115,19 @@ class AdaptiveSparsity(MaskedMethod[AdaptiveSparsitySettings]):
 
     def estimated_density(self) -> Tensor:
         """``Σ n_l·(1 − erf(r_l/√2)) / Σ n_l``."""
-        kept = [layer.latent.numel() * (1 - assumed_rate(self.mask(layer).r)) for layer in self.layers]
-        return torch.stack(kept).sum() / self.target.prunable
+        kept = [layer.latent.numel() * (1 - assumed_rate(self.band(layer).r)) for layer in self.layers]
+        return torch.stack(kept).sum() / self.bound.prunable
 
     def penalty(self) -> Tensor:
         """The budget loss, until the mask is fixed."""
-        if self.fixed:
+        if self.frozen:
             return super().penalty()
         return self.settings.weight * (self.estimated_density() - self.asked).square()
 
     def update(self) -> None:
         """Centre the weights; fix the mask at ``freeze``."""
         if self.settings.freeze < 1 and self.progress >= self.settings.freeze:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
         else:
             self._centre()
 
@@ -135,14 +135,14 @@ class AdaptiveSparsity(MaskedMethod[AdaptiveSparsitySettings]):
         """The largest ``|θ|/b_l`` of all layers."""
         ratios = {}
         for layer in self.layers:
-            ratios[layer.name] = layer.latent.detach().abs() / self.mask(layer).cut(layer.latent).detach()
-        return self.choose(ratios)
+            ratios[layer.name] = layer.latent.detach().abs() / self.band(layer).cut(layer.latent).detach()
+        return self.select(ratios)
 
     @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:
         """The learned thresholds, and the rate that they are assumed to give."""
         rows = {
-            layer.name: {"threshold": float(self.mask(layer).cut(layer.latent)), "gain": None}
+            layer.name: {"threshold": float(self.band(layer).cut(layer.latent)), "gain": None}
             for layer in self.layers
         }
         return {"layers": rows, "assumed_rate": 1 - float(self.estimated_density())}

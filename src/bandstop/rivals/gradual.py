@@ -36,7 +36,7 @@ class Gradual(MaskedMethod[GradualSettings]):
 
     @property
     def ramp(self) -> Ramp:
-        """Share of the final rate at each progress."""
+        """How much of the final pruning applies at each progress."""
         return Ramp(0.0, 1.0, begin=self.settings.begin, end=self.settings.end, power=3.0)
 
     @property
@@ -53,11 +53,11 @@ class Gradual(MaskedMethod[GradualSettings]):
     @property
     def settled(self) -> bool:
         """From the last pruning step on."""
-        return self.fixed or self.taken >= self.last
+        return self.frozen or self.taken >= self.last
 
     def update(self) -> None:
-        """Cut further, now and then; dropped weights have magnitude 0 and so never come back."""
+        """Prune further, now and then; dropped weights have magnitude 0 and so never come back."""
         if self.taken == self.last or (self.taken < self.last and self.taken % self.interval == 0):
-            share = 1.0 if self.taken == self.last else self.ramp(self.progress)
-            if share > 0:
-                self.impose(self.choose(self.magnitudes(), share))
+            now = 1.0 if self.taken == self.last else self.ramp(self.progress)
+            if now > 0:
+                self.impose(self.select(self.magnitudes(), now))

@@ -1,6 +1,4 @@
-"""The common ground of all rivals: masks on the weights, an exact last selection, and a state that can be
-resumed.
-"""
+"""The common ground of all rivals: masks on the weights, an exact last selection, a state to resume from."""
 
 from __future__ import annotations
 
@@ -12,10 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.engine.attach.groups import optimiser_groups
+from bandstop.engine.attach.optional_mask import rename_mask
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero, prunable_layers
+from bandstop.engine.attach.plain import take_off
 from bandstop.engine.select.allocation import allocate
-from bandstop.engine.select.bound_budget import Target
+from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.topk import select
+from bandstop.engine.trace import count_kept
 from bandstop.engine.verbs import Verbs
 from bandstop.errors import ConfigError, ModelError
 from bandstop.method.budget import Budget
@@ -29,22 +30,26 @@ S = TypeVar("S", bound=Settings)
 class Masking(nn.Module):
     """``W = M ⊙ θ``. A rival with a softer gate overrides ``gated``, which holds until the mask is fixed."""
 
-    keep: Tensor
+    mask: Tensor
 
     def __init__(self, weight: Tensor) -> None:
         super().__init__()
-        self.fixed = False
-        self.register_buffer("keep", torch.ones_like(weight, dtype=torch.bool))
+        self.frozen = False
+        self.register_buffer("mask", torch.ones_like(weight, dtype=torch.bool))
 
     def forward(self, latent: Tensor) -> Tensor:
-        return latent * self.keep if self.fixed else self.gated(latent)
+        return latent * self.mask if self.frozen else self.gated(latent)
 
     def gated(self, latent: Tensor) -> Tensor:
         """The weight before the mask is fixed."""
-        return latent * self.keep
+        return latent * self.mask
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        rename_mask(state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:
-        return f"kept={int(self.keep.sum())}, fixed={self.fixed}"
+        return f"kept={count_kept(self.mask)}, frozen={self.frozen}"
 
 
 class MaskedMethod(Verbs, Generic[S]):
@@ -67,13 +72,13 @@ class MaskedMethod(Verbs, Generic[S]):
         weights = {layer.name: layer.latent for layer in self.layers}
         if broken := [name for name, weight in weights.items() if not bool(weight.isfinite().all())]:
             raise ModelError(f"layer {broken[0]} holds values that are not finite, so it cannot be pruned")
-        self.target = Target.of(net, weights, self.budget, settings.floor, example)
-        self.taken, self.fixed = 0, False
+        self.bound = BoundBudget.of(net, weights, self.budget, settings.floor, example)
+        self.taken, self.frozen = 0, False
         # Seeded from the global generator: one seed for the run decides everything, and a checkpoint holds this state.
         self.generator = torch.Generator().manual_seed(int(torch.randint(2**31 - 1, ())))
         self.optimiser: torch.optim.Optimizer | None = None
         for layer in self.layers:
-            band, latent = self.band(layer)
+            band, latent = self.make_band(layer)
             # Attaching asks of a band only that it maps a latent to a weight.
             layer.attach(cast(BandStop, band), latent)
         with torch.no_grad():
@@ -81,7 +86,7 @@ class MaskedMethod(Verbs, Generic[S]):
 
     # --- what a rival defines -------------------------------------------------------------------------------------
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """Parametrisation and first latent of a layer."""
         return Masking(layer.latent), layer.latent.detach()
 
@@ -93,7 +98,7 @@ class MaskedMethod(Verbs, Generic[S]):
 
     def final_masks(self) -> dict[str, Tensor]:
         """The exact last selection."""
-        return self.choose(self.magnitudes())
+        return self.select(self.magnitudes())
 
     @property
     def allocation(self) -> str:
@@ -102,37 +107,30 @@ class MaskedMethod(Verbs, Generic[S]):
 
     # --- what a rival uses ----------------------------------------------------------------------------------------
 
-    def mask(self, layer: PrunedLayer) -> Any:
+    def band(self, layer: PrunedLayer) -> Any:
         """The layer's parametrisation."""
         return layer.band
 
     @torch.no_grad()
     def magnitudes(self) -> dict[str, Tensor]:
         """``|W|`` of every layer as the network uses it now."""
-        return {layer.name: self.mask(layer)(layer.latent).abs() for layer in self.layers}
+        return {layer.name: self.band(layer)(layer.latent).abs() for layer in self.layers}
 
-    def counts(self, scores: Mapping[str, Tensor], share: float = 1.0) -> dict[str, int]:
-        """Connections per layer when ``share`` of the pruning applies, given scores ≥ 0 of all weights."""
-        split = partial(
-            allocate,
-            self.allocation,
-            magnitudes=scores,
-            floor=self.settings.floor,
-            stacked=self.target.stacked,
-        )
-        return self.target.counts(share, lambda total: split(total=total))
+    def counts(self, scores: Mapping[str, Tensor], ramp: float = 1.0) -> dict[str, int]:
+        """Connections per layer when ``ramp`` (0 … 1) of the pruning applies, given scores ≥ 0 of all weights."""
+        split = partial(allocate, self.allocation, floor=self.settings.floor, stacked=self.bound.stacked)
+        return self.bound.counts(ramp, split, scores)
 
-    def remaining(self, share: float) -> int:
-        """Connections in all when ``share`` of the pruning applies (MACs: the largest magnitudes kept)."""
+    def remaining(self, ramp: float) -> int:
+        """Connections in all when ``ramp`` (0 … 1) of the pruning applies (MACs: the largest magnitudes kept)."""
         if self.budget.kind != "macs":
-            return self.target.counts(share, lambda total: {"all": total})["all"]
-        return sum(
-            self.counts({layer.name: layer.latent.detach().abs() for layer in self.layers}, share).values()
-        )
+            return self.bound.total(ramp)
+        latents = {layer.name: layer.latent.detach().abs() for layer in self.layers}
+        return sum(self.counts(latents, ramp).values())
 
-    def choose(self, scores: Mapping[str, Tensor], share: float = 1.0) -> dict[str, Tensor]:
-        """Masks of exactly the connections that ``share`` of the pruning leaves, best scores (≥ 0) first."""
-        counts = self.counts(scores, share)
+    def select(self, scores: Mapping[str, Tensor], ramp: float = 1.0) -> dict[str, Tensor]:
+        """Masks of exactly the connections that ``ramp`` (0 … 1) of the pruning leaves, best scores (≥ 0) first."""
+        counts = self.counts(scores, ramp)
         return {name: select(score, counts[name]) for name, score in scores.items()}
 
     def random_scores(self) -> dict[str, Tensor]:
@@ -146,23 +144,23 @@ class MaskedMethod(Verbs, Generic[S]):
     def impose(self, masks: Mapping[str, Tensor]) -> None:
         """Set the masks; the latents of what they drop are zero, so that a return starts from zero."""
         for layer in self.layers:
-            band = self.mask(layer)
-            band.keep.copy_(masks[layer.name])
-            layer.latent.mul_(band.keep)
+            band = self.band(layer)
+            band.mask.copy_(masks[layer.name])
+            layer.latent.mul_(band.mask)
 
     @torch.no_grad()
-    def fix(self, masks: Mapping[str, Tensor]) -> None:
+    def freeze(self, masks: Mapping[str, Tensor]) -> None:
         """Fix the masks for good; kept latents take their effective values: the function does not jump."""
         for layer in self.layers:
-            band, keep = self.mask(layer), masks[layer.name]
-            layer.latent.copy_(nonzero(band(layer.latent), keep))
-            band.keep.copy_(keep)
-        self._mark_fixed(True)
+            band, mask = self.band(layer), masks[layer.name]
+            layer.latent.copy_(nonzero(band(layer.latent), mask))
+            band.mask.copy_(mask)
+        self._mark_frozen(True)
 
-    def _mark_fixed(self, fixed: bool) -> None:
-        self.fixed = fixed
+    def _mark_frozen(self, frozen: bool) -> None:
+        self.frozen = frozen
         for layer in self.layers:
-            self.mask(layer).fixed = fixed
+            self.band(layer).frozen = frozen
 
     def forget_momentum(self, layer: PrunedLayer, where: Tensor) -> None:
         """Zero the optimiser's first moments at these places of a layer (if the optimiser is bound)."""
@@ -183,7 +181,7 @@ class MaskedMethod(Verbs, Generic[S]):
         ``lr``.
         """
         weights = [layer.latent for layer in self.layers]
-        added = {id(p): p for layer in self.layers for p in self.mask(layer).parameters()}
+        added = {id(p): p for layer in self.layers for p in self.band(layer).parameters()}
         own = [
             {"params": weights, "lr": lr, "weight_decay": self.weight_decay(weight_decay)},
             {"params": list(added.values()), "lr": self.added_lr(lr), "weight_decay": 0.0},
@@ -210,17 +208,17 @@ class MaskedMethod(Verbs, Generic[S]):
     @property
     def kept(self) -> int:
         """Connections kept at present."""
-        return sum(int(self.mask(layer).keep.sum()) for layer in self.layers)
+        return sum(count_kept(self.band(layer).mask) for layer in self.layers)
 
     @property
     def rate(self) -> float:
         """Pruning rate at present."""
-        return 1 - self.kept / self.target.prunable
+        return 1 - self.kept / self.bound.prunable
 
     @property
     def settled(self) -> bool:
         """Whether the topology will not change any more."""
-        return self.fixed
+        return self.frozen
 
     def penalty(self) -> Tensor:
         """Added to the loss."""
@@ -229,18 +227,18 @@ class MaskedMethod(Verbs, Generic[S]):
     def step(self) -> None:
         """Call once after each optimiser step."""
         self.taken += 1
-        if not self.fixed:
+        if not self.frozen:
             with torch.no_grad():
                 self.update()
 
     @torch.no_grad()
     def finalize(self) -> nn.Module:
         """Give the plain net back: exactly the asked connections, exact zeros elsewhere."""
-        if not self.fixed:
-            self.fix(self.final_masks())
+        if not self.frozen:
+            self.freeze(self.final_masks())
         for layer in self.layers:
-            band = self.mask(layer)
-            layer.detach(nonzero(band(layer.latent), band.keep))
+            band = self.band(layer)
+            take_off(layer, nonzero(band(layer.latent), band.mask))
         return self.net
 
     @torch.no_grad()
@@ -248,17 +246,19 @@ class MaskedMethod(Verbs, Generic[S]):
         """The threshold of each layer (of a mask: the smallest kept magnitude)."""
         rows = {}
         for layer in self.layers:
-            weight = self.mask(layer)(layer.latent).abs()
+            weight = self.band(layer)(layer.latent).abs()
             passed = weight[weight > 0]
             rows[layer.name] = {"threshold": float(passed.min()) if passed.numel() else None, "gain": None}
         return {"layers": rows}
 
     def state_dict(self) -> dict[str, Any]:
         """Where the method stands; weights, masks and added parameters are in the net's own state."""
-        return {"taken": self.taken, "fixed": self.fixed, "generator": self.generator.get_state()}
+        return {"taken": self.taken, "frozen": self.frozen, "generator": self.generator.get_state()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; call before or after loading the net's state."""
         self.taken = int(state["taken"])
         self.generator.set_state(state["generator"])
-        self._mark_fixed(bool(state["fixed"]))
+        self._mark_frozen(
+            bool(state["frozen"] if "frozen" in state else state["fixed"])
+        )  # "fixed": version 0.1

@@ -33,7 +33,7 @@ class OneShot(MaskedMethod[OneShotSettings]):
     def update(self) -> None:
         """Cut once."""
         if self.taken >= self.cut:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
 
     def lr_progress(self, progress: float) -> float:
         """Each stage runs through the whole schedule: ``p/d`` to the cut at d, then ``(p − d)/(1 − d)``."""

@@ -65,7 +65,7 @@ class Powered(Masking):
 
     def gated(self, latent: Tensor) -> Tensor:
         powered: Tensor = _RawGradient.apply(latent, self.alpha)  # type: ignore[no-untyped-call]
-        return powered * self.keep
+        return powered * self.mask
 
 
 class Powerpropagation(Gradual):
@@ -79,7 +79,7 @@ class Powerpropagation(Gradual):
 
     settings: PowerpropagationSettings
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """The power, started so that the net's function is the given one."""
         alpha = self.settings.alpha
         return Powered(layer.latent, alpha), root(layer.latent.detach(), alpha)
@@ -90,7 +90,7 @@ class Powerpropagation(Gradual):
 
     def penalty(self) -> Tensor:
         """Nothing; notes the latents before they are moved."""
-        if not self.fixed:
+        if not self.frozen:
             self.before = {layer.name: layer.latent.detach().clone() for layer in self.layers}
         return super().penalty()
 

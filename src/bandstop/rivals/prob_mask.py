@@ -85,7 +85,7 @@ class ProbMask(MaskedMethod[ProbMaskSettings]):
     of the K largest probabilities, so the budget is exact.
     """
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """A sampled mask that starts open."""
         return Sampled(layer.latent.detach()), layer.latent.detach()
 
@@ -102,7 +102,7 @@ class ProbMask(MaskedMethod[ProbMaskSettings]):
         self._drawn_from = self.generator.get_state()
         coldest = self.settings.coldest
         for layer in self.layers:
-            band = self.mask(layer)
+            band = self.band(layer)
             uniform = (
                 torch.rand((2, *layer.latent.shape), generator=self.generator)
                 .to(layer.latent)
@@ -115,16 +115,16 @@ class ProbMask(MaskedMethod[ProbMaskSettings]):
     @property
     def allowed(self) -> float:
         """K_t."""
-        share = Ramp(0.0, 1.0, begin=self.settings.begin, end=self.settings.end)(self.progress)
-        return float(self.remaining(share))
+        ramp = Ramp(0.0, 1.0, begin=self.settings.begin, end=self.settings.end)
+        return float(self.remaining(ramp(self.progress)))
 
     def update(self) -> None:
         """Project the probabilities and draw again; fix the mask at ``freeze``."""
-        scores = [self.mask(layer).score for layer in self.layers]
+        scores = [self.band(layer).score for layer in self.layers]
         for score, projected in zip(scores, project([s.detach() for s in scores], self.allowed), strict=True):
             score.copy_(projected)
         if self.settings.freeze < 1 and self.progress >= self.settings.freeze:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
         else:
             self._draw()
 
@@ -135,24 +135,24 @@ class ProbMask(MaskedMethod[ProbMaskSettings]):
             size = layer.latent.detach().abs()
             # Ranks that weigh less than 1e-4 of a probability break ties, of which s = 1 makes many.
             tie = size.flatten().argsort().argsort().reshape(size.shape).double() / size.numel()
-            scores[layer.name] = self.mask(layer).score.detach().double() * 1e3 + tie * 1e-1
-        return self.choose(scores)
+            scores[layer.name] = self.band(layer).score.detach().double() * 1e3 + tie * 1e-1
+        return self.select(scores)
 
     @torch.no_grad()
-    def fix(self, masks: Mapping[str, Tensor]) -> None:
+    def freeze(self, masks: Mapping[str, Tensor]) -> None:
         """Fix the masks; kept weights as they are, without the last sample's factor."""
         for layer in self.layers:
-            band = self.mask(layer)
-            band.keep.copy_(masks[layer.name])
-            layer.latent.mul_(band.keep)
-        self._mark_fixed(True)
+            band = self.band(layer)
+            band.mask.copy_(masks[layer.name])
+            layer.latent.mul_(band.mask)
+        self._mark_frozen(True)
 
     @property
     def kept(self) -> int:
         """Connections to expect at present: ``Σ s``."""
-        if self.fixed:
+        if self.frozen:
             return super().kept
-        return round(float(sum(self.mask(layer).score.detach().sum() for layer in self.layers)))
+        return round(float(sum(self.band(layer).score.detach().sum() for layer in self.layers)))
 
     def state_dict(self) -> dict[str, Any]:
         """With the generator as it was before the noise in use was drawn."""

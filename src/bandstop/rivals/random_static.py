@@ -23,4 +23,4 @@ class RandomStatic(MaskedMethod[RandomStaticSettings]):
 
     def begin(self) -> None:
         """Draw the mask."""
-        self.fix(self.choose(self.random_scores()))
+        self.freeze(self.select(self.random_scores()))

@@ -35,17 +35,17 @@ class RewiringSettings(Settings):
 R = TypeVar("R", bound=RewiringSettings)
 
 
-def rewired(weight: Tensor, keep: Tensor, growth: Tensor, moved: int) -> tuple[Tensor, Tensor]:
+def rewired(weight: Tensor, mask: Tensor, growth: Tensor, moved: int) -> tuple[Tensor, Tensor]:
     """New mask and what was grown: the ``moved`` smallest ``|w|`` go, the best of ``growth`` come.
 
     A connection just dropped may be grown again at once, as in both papers' code.
 
-    >>> keep = torch.tensor([True, True, False, False])
-    >>> rewired(torch.tensor([0.1, 2.0, 0.0, 0.0]), keep, torch.tensor([0.0, 9.0, 1.0, 3.0]), 1)
+    >>> mask = torch.tensor([True, True, False, False])
+    >>> rewired(torch.tensor([0.1, 2.0, 0.0, 0.0]), mask, torch.tensor([0.0, 9.0, 1.0, 3.0]), 1)
     (tensor([False,  True, False,  True]), tensor([False, False, False,  True]))
     """
-    score = torch.where(keep, weight.detach().abs(), -1.0)
-    remaining = select(score, int(keep.sum()) - moved)
+    score = torch.where(mask, weight.detach().abs(), -1.0)
+    remaining = select(score, int(mask.sum()) - moved)
     grown = select(torch.where(remaining, -torch.inf, growth.to(score.dtype)), moved)
     return remaining | grown, grown
 
@@ -55,7 +55,7 @@ class Rewiring(MaskedMethod[R]):
 
     def begin(self) -> None:
         """A random sparse net of exactly the asked size."""
-        self.impose(self.choose(self.random_scores()))
+        self.impose(self.select(self.random_scores()))
 
     @property
     def last(self) -> int:
@@ -74,7 +74,7 @@ class Rewiring(MaskedMethod[R]):
     @property
     def settled(self) -> bool:
         """After the last update."""
-        return self.fixed or self.taken >= self.last
+        return self.frozen or self.taken >= self.last
 
     @property
     def fraction(self) -> float:
@@ -94,14 +94,14 @@ class Rewiring(MaskedMethod[R]):
         if not self.due(self.taken):
             return
         for layer in self.layers:
-            band = self.mask(layer)
-            moved = int(self.fraction * int(band.keep.sum()))
-            keep, grown = rewired(layer.latent, band.keep, self.growth(layer), moved)
-            fresh = self.restarts(band.keep, grown)
-            layer.latent.masked_fill_(fresh | ~keep, 0.0)
+            band = self.band(layer)
+            moved = int(self.fraction * int(band.mask.sum()))
+            mask, grown = rewired(layer.latent, band.mask, self.growth(layer), moved)
+            fresh = self.restarts(band.mask, grown)
+            layer.latent.masked_fill_(fresh | ~mask, 0.0)
             self.forget_momentum(layer, fresh)
-            band.keep.copy_(keep)
+            band.mask.copy_(mask)
 
     def final_masks(self) -> dict[str, Tensor]:
         """As it stands: the size never changed."""
-        return {layer.name: self.mask(layer).keep.clone() for layer in self.layers}
+        return {layer.name: self.band(layer).mask.clone() for layer in self.layers}

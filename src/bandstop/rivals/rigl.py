@@ -30,7 +30,7 @@ class Watched(Masking):
         self.seen: Tensor | None = None
 
     def gated(self, latent: Tensor) -> Tensor:
-        weight = latent * self.keep
+        weight = latent * self.mask
         if self.watching and weight.requires_grad:
             weight.register_hook(self._note)  # type: ignore[no-untyped-call]
         return weight
@@ -47,7 +47,7 @@ class RigL(Rewiring[RigLSettings]):
     zero, unless it was dropped in the same update.
     """
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """A mask that can be watched."""
         return Watched(layer.latent), layer.latent.detach()
 
@@ -58,7 +58,7 @@ class RigL(Rewiring[RigLSettings]):
 
     def _watch(self) -> None:
         for layer in self.layers:
-            band = self.mask(layer)
+            band = self.band(layer)
             band.watching, band.seen = self.due(self.taken + 1), None
 
     @property
@@ -68,7 +68,7 @@ class RigL(Rewiring[RigLSettings]):
 
     def growth(self, layer: PrunedLayer) -> Tensor:
         """``|∂L/∂W|`` of the batch just trained on."""
-        seen: Tensor | None = self.mask(layer).seen
+        seen: Tensor | None = self.band(layer).seen
         return torch.zeros_like(layer.latent) if seen is None else seen.abs()
 
     def restarts(self, kept: Tensor, grown: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ class SmallDense(MaskedMethod[SmallDenseSettings]):
 
     def begin(self) -> None:
         """Nothing is dropped."""
-        self.fix({layer.name: self.mask(layer).keep.clone() for layer in self.layers})
+        self.freeze({layer.name: self.band(layer).mask.clone() for layer in self.layers})
 
 
 def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int) -> int:

@@ -25,7 +25,7 @@ class Snip(MaskedMethod[SnipSettings]):
 
     def prepare(self, loss_fn: Callable[[], Tensor]) -> None:
         """Call once before training; ``loss_fn()`` is the loss of one batch, with its graph."""
-        if self.fixed:
+        if self.frozen:
             return
         buffers = {name: buffer.clone() for name, buffer in self.net.named_buffers()}
         latents = [layer.latent for layer in self.layers]
@@ -37,7 +37,7 @@ class Snip(MaskedMethod[SnipSettings]):
                 layer.name: torch.zeros_like(layer.latent) if g is None else (g * layer.latent).abs()
                 for layer, g in zip(self.layers, gradients, strict=True)
             }
-            self.fix(self.choose(scores))
+            self.freeze(self.select(scores))
 
     def update(self) -> None:
         """Without saliencies there is nothing to go by."""

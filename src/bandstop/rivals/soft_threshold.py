@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.engine.attach.parametrisation import PrunedLayer
-from bandstop.engine.select.topk import cut_value
+from bandstop.engine.select.topk import threshold_for
 from bandstop.method.schedules import Ramp
 from bandstop.rivals.masked import MaskedMethod, Masking
 from bandstop.rivals.settings import Settings, number
@@ -54,13 +54,13 @@ class SoftThreshold(MaskedMethod[SoftThresholdSettings]):
     sigmoid by a relative α and has no upper bound.
     """
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """A soft threshold."""
         return Thresholded(layer.latent, self.settings.start), layer.latent.detach()
 
     def ratios(self) -> dict[str, Tensor]:
         """``|θ| / α_l``: above 1 passes."""
-        return {layer.name: layer.latent.detach().abs() / self.mask(layer).s.exp() for layer in self.layers}
+        return {layer.name: layer.latent.detach().abs() / self.band(layer).s.exp() for layer in self.layers}
 
     def begin(self) -> None:
         """Thresholds start alike, below all that matters."""
@@ -68,34 +68,34 @@ class SoftThreshold(MaskedMethod[SoftThresholdSettings]):
 
     def _note_kept(self) -> None:
         for layer in self.layers:
-            band = self.mask(layer)
-            band.keep.copy_(layer.latent.abs() > band.s.exp())
+            band = self.band(layer)
+            band.mask.copy_(layer.latent.abs() > band.s.exp())
 
     def update(self) -> None:
         """Shift all thresholds to the ramp's quantile; fix the mask at ``freeze``."""
         if self.settings.freeze < 1 and self.progress >= self.settings.freeze:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
             return
         ratios = torch.cat([ratio.flatten() for ratio in self.ratios().values()])
         ramp = Ramp(0.0, 1.0, begin=self.settings.begin, end=self.settings.end)
         remaining = self.remaining(ramp(self.progress))
         if remaining < len(ratios):
             # Halfway between the last that passes and the first that does not: rounding decides nothing.
-            edges = torch.stack([cut_value(ratios, remaining), cut_value(ratios, remaining - 1)])
+            edges = torch.stack([threshold_for(ratios, remaining), threshold_for(ratios, remaining - 1)])
             shift = edges.clamp(min=1e-30).log().mean()
             for layer in self.layers:
-                self.mask(layer).s.add_(shift).clamp_(min=LOWEST)
+                self.band(layer).s.add_(shift).clamp_(min=LOWEST)
         self._note_kept()
 
     def final_masks(self) -> dict[str, Tensor]:
         """The largest ``|θ| / α_l`` of all layers: those that pass, and ties by what is next."""
-        return self.choose(self.ratios())
+        return self.select(self.ratios())
 
     def snapshot(self) -> dict[str, object]:
         """The learned thresholds."""
         return {
             "layers": {
-                layer.name: {"threshold": float(self.mask(layer).s.detach().exp()), "gain": None}
+                layer.name: {"threshold": float(self.band(layer).s.detach().exp()), "gain": None}
                 for layer in self.layers
             }
         }

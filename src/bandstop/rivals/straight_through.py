@@ -27,7 +27,7 @@ class Reaching(Masking):
 
     def gated(self, latent: Tensor) -> Tensor:
         reached = latent * self.reach
-        return reached + (latent * self.keep - reached).detach()
+        return reached + (latent * self.mask - reached).detach()
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ T = TypeVar("T", bound=TopWeightsSettings)
 class TopWeights(MaskedMethod[T]):
     """The largest latent magnitudes are used; the others live on unseen and may come back."""
 
-    def band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
+    def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """A mask with a wider reach."""
         return Reaching(layer.latent), layer.latent.detach()
 
@@ -56,24 +56,24 @@ class TopWeights(MaskedMethod[T]):
         """The first choice."""
         self.refresh()
 
-    def share(self) -> float:
-        """Share of the pruning that applies now."""
+    def ramp(self) -> float:
+        """How much of the final pruning applies now, 0 … 1."""
         return 1.0
 
     def final_masks(self) -> dict[str, Tensor]:
         """The largest latents, used at present or not."""
-        return self.choose({layer.name: layer.latent.detach().abs() for layer in self.layers})
+        return self.select({layer.name: layer.latent.detach().abs() for layer in self.layers})
 
     def refresh(self) -> None:
         """Choose the mask from all latents."""
-        masks = self.choose({layer.name: layer.latent.detach().abs() for layer in self.layers}, self.share())
+        masks = self.select({layer.name: layer.latent.detach().abs() for layer in self.layers}, self.ramp())
         for layer in self.layers:
-            self.mask(layer).keep.copy_(masks[layer.name])
+            self.band(layer).mask.copy_(masks[layer.name])
 
     def update(self) -> None:
         """Choose again now and then; fix the mask at ``freeze``."""
         if self.settings.freeze < 1 and self.progress >= self.settings.freeze:
-            self.fix(self.final_masks())
+            self.freeze(self.final_masks())
         elif self.taken % self.settings.every == 0:
             self.refresh()
 
@@ -89,6 +89,6 @@ class StraightThroughSettings(TopWeightsSettings):
 class StraightThrough(TopWeights[StraightThroughSettings]):
     """``θ ← θ − η ∂L/∂W`` at ``W = M ⊙ θ`` for every weight: what was wrongly dropped grows back."""
 
-    def share(self) -> float:
+    def ramp(self) -> float:
         """Zhu & Gupta's cubic ramp."""
         return 1.0 if self.settings.end == 0 else Ramp(0.0, 1.0, end=self.settings.end)(self.progress)

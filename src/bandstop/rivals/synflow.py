@@ -20,31 +20,31 @@ class SynFlowSettings(Settings):
     """Tanaka et al. 2020."""
 
     rounds: int = number(100, 1)
-    """Rounds of scoring and cutting; the kept share falls by equal ratios."""
+    """Rounds of scoring and pruning; the kept share falls by equal ratios."""
 
 
 class SynFlow(MaskedMethod[SynFlowSettings]):
     """Scores ``θ · ∂R/∂θ`` with ``R = 1ᵀ·f_|θ|(1)``: an input of ones through the net of absolute weights.
 
     The scores of a layer add up to the same for every layer, so a small layer's weights score high and,
-    cutting little at a time (``K_k = n·(K/n)^{k/rounds}``), none is emptied.
+    pruning little at a time (``K_k = n·(K/n)^{k/rounds}``), none is emptied.
     """
 
     def begin(self) -> None:
-        """Score and cut, round by round."""
+        """Score and prune, round by round."""
         if self.example is None:
             raise ConfigError("synflow sends ones of the input's shape through the net: give example=…")
         for round_ in range(1, self.settings.rounds + 1):
             with torch.enable_grad():
                 scores = self.scores()
-            self.impose(self.choose(scores, self._share(round_ / self.settings.rounds)))
-        self.fix({layer.name: self.mask(layer).keep.clone() for layer in self.layers})
+            self.impose(self.select(scores, self._ramp(round_ / self.settings.rounds)))
+        self.freeze({layer.name: self.band(layer).mask.clone() for layer in self.layers})
 
-    def _share(self, progress: float) -> float:
-        """Share of the pruning after which ``n·(K/n)^progress`` weights are left; 1 at the end."""
+    def _ramp(self, progress: float) -> float:
+        """How much of the pruning applies when ``n·(K/n)^progress`` weights are left; 1 at the end."""
         if progress >= 1:
             return 1.0
-        n, final = self.target.prunable, self.remaining(1.0)
+        n, final = self.bound.prunable, self.remaining(1.0)
         return (n - float(n * (final / n) ** progress)) / max(n - final, 1)
 
     def scores(self) -> dict[str, Tensor]:

@@ -35,9 +35,9 @@ class TopKast(TopWeights[TopKastSettings]):
         """Choose both sets."""
         super().refresh()
         for layer in self.layers:
-            band = self.mask(layer)
-            wider = min(layer.latent.numel(), round(self.settings.backward * int(band.keep.sum())))
-            band.reach.copy_(select(layer.latent.abs(), wider) | band.keep)
+            band = self.band(layer)
+            wider = min(layer.latent.numel(), round(self.settings.backward * int(band.mask.sum())))
+            band.reach.copy_(select(layer.latent.abs(), wider) | band.mask)
 
     def weight_decay(self, asked: float) -> float:
         """None: the exploration loss is it."""
@@ -46,11 +46,11 @@ class TopKast(TopWeights[TopKastSettings]):
     def penalty(self) -> Tensor:
         """The exploration loss, until the mask is fixed."""
         total = torch.zeros((), device=self.layers[0].latent.device)
-        if self.fixed or not self.settings.exploration:
+        if self.frozen or not self.settings.exploration:
             return total
         for layer in self.layers:
-            band = self.mask(layer)
-            density = band.keep.float().mean().clamp(min=1e-9)
-            pull = torch.where(band.keep, 1.0, 1 / density) * band.reach
+            band = self.band(layer)
+            density = band.mask.float().mean().clamp(min=1e-9)
+            pull = torch.where(band.mask, 1.0, 1 / density) * band.reach
             total = total + (pull * layer.latent.square()).sum()
         return self.settings.exploration / 2 * total

@@ -50,7 +50,7 @@ def test_masks_of_all_rates_are_nested_and_exact(allocation: str) -> None:
     for rate in RATES:
         masks = pruner.masks(rate)
         kept = sum(int(mask.sum()) for mask in masks.values())
-        assert kept == Budget.rate(rate).connections(prunable=pruner.target.prunable)
+        assert kept == Budget.rate(rate).connections(prunable=pruner.bound.prunable)
         if previous is not None:
             assert all(bool((previous[name] | ~mask).all()) for name, mask in masks.items())
         previous = masks
@@ -63,7 +63,7 @@ def test_the_highest_pass_is_at_the_rate_that_the_highest_budget_is_taken_from()
     assert all(0.5 <= pruner.draw() <= pruner.top for _ in range(50))
     found = trace(pruner.model, pruner.example, pruner.masks(pruner.top))
     live = sum(weight.live_count for weight in found.weights.values())
-    kept = Budget.rate(0.98).connections(prunable=pruner.target.prunable)
+    kept = Budget.rate(0.98).connections(prunable=pruner.bound.prunable)
     assert live <= kept < sum(int(mask.sum()) for mask in pruner.masks(pruner.top).values())
 
 

@@ -41,9 +41,9 @@ def test_biases_and_normalisation_are_left_alone_and_counted() -> None:
         "head.weight",
     ]
     total = sum(p.numel() for p in Mixed().parameters())
-    assert pruner.target.prunable + pruner.target.unpruned == total
+    assert pruner.bound.prunable + pruner.bound.unpruned == total
     outcome = pruner.outcome()
-    assert outcome.parameters == outcome.kept + pruner.target.unpruned
+    assert outcome.parameters == outcome.kept + pruner.bound.unpruned
 
 
 @pytest.mark.parametrize(

@@ -163,8 +163,8 @@ def test_the_padding_row_stays_zero_and_is_never_counted(row: int, rate: float, 
     model = nn.Sequential(nn.Embedding(12, 6, padding_idx=row), nn.Linear(6, 3))
     recipe, example = Recipe(kl=Constant(1.0), start="rank", live=live), torch.arange(12)[None]
     pruner = train_and_check(model, (torch.arange(12)[None],), rate=rate, recipe=recipe, example=example)
-    assert pruner.target.prunable == 11 * 6 + 18
-    assert pruner.target.unpruned == 6 + 3
+    assert pruner.bound.prunable == 11 * 6 + 18
+    assert pruner.bound.unpruned == 6 + 3
     assert int(model[0].weight[row].count_nonzero()) == 0
     assert pruner.kept == round((1 - rate) * (11 * 6 + 18))
 

@@ -83,6 +83,6 @@ def train_and_check(
         assert pruner.finalize() is model
         assert torch.allclose(output(model(*inputs)), before, atol=1e-5), "the function changed at the end"
     kept = sum(int(layer.latent.count_nonzero()) for layer in pruner.layers)
-    assert kept == pruner.kept == round((1 - rate) * pruner.target.prunable)
+    assert kept == pruner.kept == round((1 - rate) * pruner.bound.prunable)
     assert not any("parametrizations" in key for key in model.state_dict())
     return pruner

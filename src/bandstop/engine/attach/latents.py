@@ -6,19 +6,20 @@ import torch
 from torch import Tensor
 
 from bandstop.engine.attach.parametrisation import PrunedLayer
-from bandstop.engine.recipe import Recipe
-from bandstop.engine.select.topk import rank_transform
 from bandstop.errors import ModelError
+from bandstop.method.priors import Prior, rank_transform
+from bandstop.record.prune import Start
 
 __all__ = ["first_latent"]
 
 
-def first_latent(layer: PrunedLayer, recipe: Recipe) -> tuple[Tensor, Tensor]:
+def first_latent(layer: PrunedLayer, prior: Prior, start: Start) -> tuple[Tensor, Tensor]:
     """Gain ``g = rms(W) / std(prior)`` and first latent of a layer that is not attached yet.
 
     >>> from bandstop.engine.attach.parametrisation import prunable_layers
+    >>> from bandstop.method.priors import Laplace
     >>> (layer,) = prunable_layers(torch.nn.Linear(8, 8))
-    >>> gain, latent = first_latent(layer, Recipe(start="scale"))
+    >>> gain, latent = first_latent(layer, Laplace(1.0), "scale")
     >>> torch.allclose(gain * latent, layer.latent)
     True
     """
@@ -29,8 +30,8 @@ def first_latent(layer: PrunedLayer, recipe: Recipe) -> tuple[Tensor, Tensor]:
         raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
     if float(spread) == 0:  # a layer that starts at zero takes the scale of its fan-in
         spread = torch.full_like(spread, (weight.shape[0] / weight.numel()) ** 0.5)
-    gain = spread / recipe.prior.std
-    latent = rank_transform(weight, recipe.prior) if recipe.start == "rank" else weight / gain
+    gain = spread / prior.std
+    latent = rank_transform(weight, prior) if start == "rank" else weight / gain
     if (row := layer.padding) is not None:
         latent = torch.cat((latent[:row], torch.zeros_like(whole[:1]), latent[row:]))
     return gain, latent

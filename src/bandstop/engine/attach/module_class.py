@@ -1,7 +1,8 @@
-"""What a module's generated class must do so that a network under training can be copied, pickled and sent to other processes.
+"""The generated class of a parametrised module, made fit for copying, pickling and recurrent layers.
 
-``torch.nn.utils.parametrize`` gives each parametrised module a class of its own. Copies made by torch share that class, so that
-taking the parametrisation off one of them breaks the others, and pickling is refused. Here every copy gets a class of its own.
+``torch.nn.utils.parametrize`` gives each parametrised module a class of its own. Copies made by torch share that
+class, so that taking the parametrisation off one of them breaks the others, and pickling is refused. Here every
+copy gets a class of its own.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from torch.nn.utils import parametrize
 
 from bandstop.errors import ModelError
 
-__all__ = ["graft", "ungraft"]
+__all__ = ["adapt_class", "flat_weights"]
 
 
-def graft(module: nn.Module) -> None:
-    """Let a parametrised ``module`` be deep-copied and pickled; let a recurrent one see its weights as they are at present.
+def adapt_class(module: nn.Module) -> None:
+    """Let a parametrised ``module`` be deep-copied and pickled; a recurrent one sees its weights as they are.
 
     Its state holds latents only, and a state of plain weights is refused with a sentence.
     """
@@ -38,13 +39,7 @@ def graft(module: nn.Module) -> None:
     kind.__deepcopy__, kind.__reduce_ex__ = _deepcopy, _reduce
     if isinstance(module, nn.RNNBase):
         vars(module).pop("_flat_weights", None)
-        kind._flat_weights = property(_flat_weights, _ignore)
-
-
-def ungraft(module: nn.Module) -> None:
-    """Give a recurrent module that is no longer parametrised the list of weights that its class expects."""
-    if isinstance(module, nn.RNNBase) and not parametrize.is_parametrized(module):
-        vars(module)["_flat_weights"] = _flat_weights(module)
+        kind._flat_weights = property(flat_weights, _ignore)
 
 
 def _names(module: nn.Module) -> tuple[str, ...]:
@@ -56,12 +51,13 @@ def _refuse_plain_weights(module: nn.Module, state: dict[str, Any], prefix: str)
     for name in _names(module):
         if prefix + name in state and f"{prefix}parametrizations.{name}.original" not in state:
             raise ModelError(
-                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: load plain weights before "
-                "the pruner is attached, or after `finalize`"
+                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: load plain "
+                "weights before the pruner is attached, or after `finalize`"
             )
 
 
-def _flat_weights(module: nn.Module) -> list[Tensor | None]:
+def flat_weights(module: nn.Module) -> list[Tensor | None]:
+    """The list of weights that a recurrent module computes with, made anew from the present ones."""
     return [getattr(module, name, None) for name in module._flat_weights_names]  # type: ignore[union-attr]
 
 
@@ -75,7 +71,7 @@ def _rebuilt(kind: type[nn.Module], names: tuple[str, ...]) -> nn.Module:
     parametrize._inject_new_class(module)
     for name in names:
         parametrize._inject_property(module, name)
-    graft(module)
+    adapt_class(module)
     return module
 
 

@@ -1,4 +1,4 @@
-"""A mask that appears in mid-training, kept where it belongs: in checkpoints and on the right device, but not among the buffers."""
+"""An optional mask: saved and moved with the module, but not a buffer, because EMA copies match buffers by position."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ from typing import Any
 
 from torch import Tensor, nn
 
-__all__ = ["LateMask"]
+__all__ = ["OptionalMask", "rename_mask"]
 
 
-class LateMask(nn.Module):
-    """Holds ``keep``: no mask yet (None) or the fixed one.
+class OptionalMask(nn.Module):
+    """Holds ``mask``: none yet (None) or the fixed one.
 
-    Averaged copies (``AveragedModel``, EMA) pair their buffers with the original's by place, so that a buffer that appears later
-    would shift all that follow. ``keep`` is therefore saved, loaded and moved with the module, but is no buffer.
+    Averaged copies (``AveragedModel``, EMA) pair their buffers with the original's by position, so that a buffer
+    that appears later would shift all that follow. ``mask`` is therefore saved, loaded and moved with the module,
+    but is no buffer.
 
     >>> import torch
-    >>> band = LateMask()
-    >>> band.keep = torch.tensor([True, False])
+    >>> band = OptionalMask()
+    >>> band.mask = torch.tensor([True, False])
     >>> list(band.buffers()), list(band.state_dict())
-    ([], ['keep'])
+    ([], ['mask'])
     """
 
-    keep: Tensor | None
+    mask: Tensor | None
 
     def __init__(self) -> None:
         super().__init__()
-        self.keep = None
+        self.mask = None
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> LateMask:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> OptionalMask:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.keep is not None:
-            self.keep = fn(self.keep)
+        if self.mask is not None:
+            self.mask = fn(self.mask)
         return self
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        if self.keep is not None:
-            destination[f"{prefix}keep"] = self.keep
+        if self.mask is not None:
+            destination[f"{prefix}mask"] = self.mask
 
     def _load_from_state_dict(
         self,
@@ -50,17 +51,29 @@ class LateMask(nn.Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        rename_mask(state_dict, prefix)
         arguments = (local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
-        key = f"{prefix}keep"
+        key = f"{prefix}mask"
         if key not in state_dict:
-            if self.keep is not None:
+            if self.mask is not None:
                 missing_keys.append(key)
             return
         if key in unexpected_keys:
             unexpected_keys.remove(key)
         found: Tensor = state_dict[key]
-        if self.keep is not None and self.keep.shape == found.shape:
-            self.keep.copy_(found)
+        if self.mask is not None and self.mask.shape == found.shape:
+            self.mask.copy_(found)
         else:
-            self.keep = found.detach().clone().to(next(self.buffers(), found).device)
+            self.mask = found.detach().clone().to(next(self.buffers(), found).device)
+
+
+def rename_mask(state: dict[str, Any], prefix: str) -> None:
+    """Checkpoints of version 0.1 call the mask ``keep``.
+
+    >>> state = {"a.keep": 1}
+    >>> rename_mask(state, "a."); state
+    {'a.mask': 1}
+    """
+    if f"{prefix}keep" in state:
+        state[f"{prefix}mask"] = state.pop(f"{prefix}keep")

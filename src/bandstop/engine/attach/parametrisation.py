@@ -1,4 +1,4 @@
-"""The band-stop parametrisation of one weight tensor, and how it is put on a module and taken off again."""
+"""The band-stop parametrisation of one weight tensor, and how it is put on a module (``plain`` takes it off)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.utils import parametrize
 
-from bandstop.engine.attach.module_class import graft, ungraft
-from bandstop.engine.attach.optional_mask import LateMask
+from bandstop.engine.attach.hold import hold_zeros, mask_gradients
+from bandstop.engine.attach.module_class import adapt_class
+from bandstop.engine.attach.optional_mask import OptionalMask, rename_mask
 from bandstop.engine.attach.prunable import Layers, choose_weights
-from bandstop.engine.shards.fsdp import plain_class
-from bandstop.engine.shards.hold import hold_zeros, mask_gradients
 from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
 from bandstop.method.gate import Gate
 
-__all__ = ["BandStop", "PrunedLayer", "prunable_layers"]
+__all__ = ["BandStop", "PrunedLayer", "nonzero", "prunable_layers"]
 
 
-class BandStop(LateMask):
-    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M. The gain is ``g = stretch · exp(log_gain)``."""
+class BandStop(OptionalMask):
+    """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M.
+
+    The gain is ``g = stretch · exp(log_gain)``.
+    """
 
     threshold: Tensor
     temperature: Tensor
@@ -48,31 +50,38 @@ class BandStop(LateMask):
         """The layer's scale, always positive."""
         return whole(self.log_gain).exp().reshape(()) * self.stretch
 
+    def set_levels(self, threshold: Tensor, temperature: float, stretch: float | None) -> None:
+        """Renew the gate's threshold and temperature and, unless None, the factor on the gain."""
+        self.temperature.fill_(temperature)
+        self.threshold.copy_(threshold)
+        if stretch is not None:
+            self.stretch.fill_(stretch)
+
     def forward(self, latent: Tensor) -> Tensor:
-        if self.keep is not None:
-            # A sharded mask cannot meet the gathered latent, which holds the zeros itself (`bandstop.engine.shards.hold`).
-            return latent * (self.gain if is_sharded(self.keep) else self.keep * self.gain)
+        if self.mask is not None:
+            # A sharded mask cannot meet the gathered latent, which holds the zeros itself (see ``hold``).
+            return latent * (self.gain if is_sharded(self.mask) else self.mask * self.gain)
         return self.gate.scaled(latent, self.gain, self.threshold, self.temperature)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         gain = state_dict.get(f"{prefix}log_gain")
-        if (
-            gain is not None and not is_sharded(gain) and gain.numel() == 1
-        ):  # saved by one process, loaded among ranks, or the reverse
+        if gain is not None and not is_sharded(gain) and gain.numel() == 1:
+            # Saved by one process and loaded among ranks, or the reverse.
             state_dict[f"{prefix}log_gain"] = gain.reshape(self.log_gain.shape)
-        keep = state_dict.get(f"{prefix}keep")
-        if keep is not None and self.keep is None and not is_sharded(keep):
-            # Trainers load the model before the pruner: the mask of a frozen one finds its place either way.
-            self.keep = torch.ones_like(keep, device=self.threshold.device)
+        rename_mask(state_dict, prefix)
+        mask = state_dict.get(f"{prefix}mask")
+        if mask is not None and self.mask is None and not is_sharded(mask):
+            # Trainers load the model before the pruner: the mask of a frozen one is taken either way.
+            self.mask = torch.ones_like(mask, device=self.threshold.device)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:
-        return f"{self.gate}, frozen={self.keep is not None}"
+        return f"{self.gate}, frozen={self.mask is not None}"
 
 
 @dataclass
 class PrunedLayer:
-    """One prunable tensor: its name, every module that owns it (tied weights have several) and its parametrisation."""
+    """One prunable tensor: its name, the modules that own it (tied weights have several), its parametrisation."""
 
     name: str
     owners: tuple[tuple[nn.Module, str], ...]
@@ -83,9 +92,8 @@ class PrunedLayer:
     @property
     def padding(self) -> int | None:
         """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied to another layer."""
-        rows = {
-            m.padding_idx if isinstance(m, nn.Embedding | nn.EmbeddingBag) else None for m, _ in self.owners
-        }
+        tables = nn.Embedding | nn.EmbeddingBag
+        rows = {module.padding_idx if isinstance(module, tables) else None for module, _ in self.owners}
         return rows.pop() if len(rows) == 1 else None
 
     def free(self, tensor: Tensor) -> Tensor:
@@ -114,29 +122,16 @@ class PrunedLayer:
         return found if self.shard is None else self.shard
 
     def attach(self, band: BandStop, latent: Tensor) -> None:
-        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, so optimisers keep working."""
+        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, for optimisers."""
         parameter = self.latent
         for module, attribute in self.owners:
             setattr(module, attribute, parameter)
             parametrize.register_parametrization(module, attribute, band, unsafe=True)
             module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
-            graft(module)
+            adapt_class(module)
         with torch.no_grad():
             parameter.copy_(latent)
         self.band = band
-
-    def detach(self, weight: Tensor) -> None:
-        """Take the parametrisation off and leave the plain ``weight`` in the same parameter object."""
-        parameter = self.latent
-        self.fix(None)
-        for module, attribute in self.owners:
-            with plain_class(module):
-                parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
-            ungraft(module)
-            setattr(module, attribute, parameter)
-        with torch.no_grad():
-            local(parameter).copy_(weight)
-        self.band = self.shard = None
 
     @torch.no_grad()
     def effective(self) -> Tensor:
@@ -146,40 +141,45 @@ class PrunedLayer:
         return weight
 
     @torch.no_grad()
-    def freeze(self, keep: Tensor) -> None:
+    def freeze(self, mask: Tensor) -> None:
         """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
         assert self.band is not None
-        local(self.latent).copy_(nonzero(self.effective(), keep))
+        local(self.latent).copy_(nonzero(self.effective(), mask))
         # An open gate: averaged copies, which have no mask, take these two over and with them the same weights.
         self.band.threshold.zero_()
         self.band.temperature.fill_(torch.finfo(self.band.temperature.dtype).tiny)
-        self.fix(keep)
+        self.set_mask(mask)
 
-    def fix(self, keep: Tensor | None) -> None:
-        """Set the mask (none: back to the gate)."""
+    def set_mask(self, mask: Tensor | None) -> None:
+        """Fix the mask (None: back to the gate)."""
         assert self.band is not None
-        self.band.keep = keep
+        self.band.mask = mask
         if self.hook is not None:
             self.hook.remove()
-        self.hook = mask_gradients(self.latent, self.band) if keep is not None and is_sharded(keep) else None
+        self.hook = mask_gradients(self.latent, self.band) if mask is not None and is_sharded(mask) else None
 
     def hold(self) -> None:
         """Call after each optimiser step once the mask is fixed."""
         assert self.band is not None
         # Momentum moves stopped latents on; no weight shows it, but averages of them would.
-        hold_zeros(self.latent, self.band.keep)
+        hold_zeros(self.latent, self.band.mask)
 
 
-def nonzero(weight: Tensor, keep: Tensor) -> Tensor:
-    """``weight`` with exact zeros where not kept and none where kept: a kept weight of 0 becomes a negligible number."""
-    tiny = largest(weight, like=keep).clamp(min=1e-20) * 1e-6
-    return torch.where(local(keep), torch.where(weight == 0, tiny, weight), 0)
+def nonzero(weight: Tensor, mask: Tensor) -> Tensor:
+    """``weight`` with exact zeros outside the mask and none inside: there a 0 becomes a negligible number.
+
+    >>> nonzero(torch.tensor([2.0, 0.0, 3.0]), torch.tensor([True, True, False])).count_nonzero()
+    tensor(2)
+    """
+    tiny = largest(weight, like=mask).clamp(min=1e-20) * 1e-6
+    return torch.where(local(mask), torch.where(weight == 0, tiny, weight), 0)
 
 
 def prunable_layers(model: nn.Module, layers: Layers = None) -> list[PrunedLayer]:
     """The tensors to prune, as ``choose_weights`` finds them: by default weights of two or more dimensions.
 
-    >>> [layer.name for layer in prunable_layers(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1)))]
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1))
+    >>> [layer.name for layer in prunable_layers(net)]
     ['0.weight', '2.weight']
     """
     require_plain(model)

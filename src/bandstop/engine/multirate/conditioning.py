@@ -65,10 +65,10 @@ def attach_shifts(model: nn.Module) -> list[Owner]:
         for name, parameter in module.named_parameters(recurse=False):
             if parameter.ndim < 2 and parameter.is_floating_point() and parameter.requires_grad:
                 owners.setdefault(id(parameter), []).append((module, name))
-    chosen = [found[0] for found in owners.values() if len(found) == 1]
-    for module, name in chosen:
+    alone = [found[0] for found in owners.values() if len(found) == 1]
+    for module, name in alone:
         parametrize.register_parametrization(module, name, RateShift(getattr(module, name).detach()))
-    return chosen
+    return alone
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,20 +16,15 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
+from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
 from bandstop.engine.multirate.conditioning import RatedBandStop, attach_shifts, move_to
-from bandstop.engine.multirate.extraction import (
-    Extraction,
-    by_live_paths,
-    by_magnitude,
-    make_plain,
-    refresh_recurrent,
-)
+from bandstop.engine.multirate.extraction import Extraction, by_live_paths, by_magnitude
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
-from bandstop.engine.select.bound_budget import Target
-from bandstop.engine.select.final_mask import choose_live
-from bandstop.engine.select.topk import cut_value, select
+from bandstop.engine.select.bound_budget import BoundBudget
+from bandstop.engine.select.final_mask import live_masks
+from bandstop.engine.select.topk import select, threshold_for
 from bandstop.engine.trace import trace
 from bandstop.errors import BudgetError, ConfigError
 from bandstop.method.budget import Budget
@@ -105,7 +100,7 @@ class MultiRatePruner(Pruner):
         shared = replace(recipe, freeze=1.0, live=False)
         super().__init__(model, high, steps=steps, recipe=shared, layers=layers, example=example)
         if self.extracts_live:
-            trace(model, example, self._latents())
+            trace(model, example, self.layers.latents())
         if follow:
             self._shifts = attach_shifts(model)
         self._turn_to(self.at)
@@ -119,7 +114,7 @@ class MultiRatePruner(Pruner):
     @property
     def rate(self) -> float:
         """The highest rate that applies at present."""
-        return 1 - self.kept / self.target.prunable
+        return 1 - self.kept / self.bound.prunable
 
     @property
     def kept(self) -> int:
@@ -140,17 +135,17 @@ class MultiRatePruner(Pruner):
     def passes(self) -> Iterator[float]:
         """The rates of a step, the least pruned first; the network is turned to each before it is yielded.
 
-        One pass: a drawn rate. Two: the lowest and a drawn one. More: the lowest, drawn ones, and the highest. Once the order is
-        fixed, the highest is ``top``: dead connections are not extracted, so no budget of the range is taken from beyond it.
+        One pass: a drawn rate. Two: the lowest and a drawn one. More: the lowest, drawn ones, and the highest.
+        ``top`` replaces the highest rate once masks are fixed; no extraction uses a higher one.
         """
         low, high = self.rates[0], self.top
         if self.number == 1:
-            chosen = [self.draw()]
+            rates = [self.draw()]
         elif self.number == 2:
-            chosen = [low, self.draw()]
+            rates = [low, self.draw()]
         else:
-            chosen = [low, *sorted(self.draw() for _ in range(self.number - 2)), high]
-        for rate in chosen:
+            rates = [low, *sorted(self.draw() for _ in range(self.number - 2)), high]
+        for rate in rates:
             self._turn_to(rate)
             yield rate
 
@@ -158,12 +153,12 @@ class MultiRatePruner(Pruner):
         """Call once after each optimiser step: moves the schedules, and fixes the order of the connections in time."""
         self.taken += 1
         if self._order is None and self.settle < 1 and self.progress >= self.settle:
-            self._order = {name: latent.abs() for name, latent in self._latents().items()}
-            self.top = min(max(self._chosen(self.rates[1]).rate, self.rates[0]), self.rates[1])
+            self._order = {name: latent.abs() for name, latent in self.layers.latents().items()}
+            self.top = min(max(self._extraction(self.rates[1]).rate, self.rates[0]), self.rates[1])
 
     def _ranked(self) -> dict[str, Tensor]:
         """What masks are chosen by: the latents, or their magnitudes when the order was fixed."""
-        return self._latents() if self._order is None else self._order
+        return self.layers.latents() if self._order is None else self._order
 
     def position(self, rate: float) -> float:
         """Where a rate lies in the range: −1 the lowest, 1 the highest, evenly in the logarithm of the kept share.
@@ -175,15 +170,20 @@ class MultiRatePruner(Pruner):
         fewest, most = (math.log(1 - r) for r in reversed(self.rates))
         return 1 - 2 * (math.log(1 - rate) - fewest) / (most - fewest)
 
-    def _counts_at(self, budget: Budget | float, share: float) -> dict[str, int]:
-        """Connections of each layer when ``share`` of the pruning to ``budget`` applies."""
+    def _bound_to(self, budget: Budget | float) -> BoundBudget:
         asked = budget if isinstance(budget, Budget) else Budget.rate(budget)
-        sharing = copy.copy(self.sharing)
-        if asked.kind == "macs":
-            sharing.target = Target.of(self.model, self._latents(), asked, self.recipe.floor, self.example)
-        else:
-            sharing.target = replace(self.target, budget=asked)
-        return sharing(share, self._latents())
+        if asked.kind != "macs":
+            return replace(self.bound, budget=asked)
+        return BoundBudget.of(self.model, self.layers.latents(), asked, self.recipe.floor, self.example)
+
+    def _counts_at(self, budget: Budget | float, ramp: float) -> dict[str, int]:
+        """Connections of each layer when ``ramp`` (0 … 1) of the pruning to ``budget`` applies."""
+        return self._bound_to(budget).counts(ramp, self.thresholds.allocate, self.layers.latents())
+
+    def _stretch(self, counts: Mapping[str, int], name: str) -> float | None:
+        """The factor on a layer's gain when ``counts`` pass, where the recipe asks for one."""
+        gain = self.thresholds.gain
+        return None if gain is None else gain(counts[name] / self.bound.sizes[name])
 
     def _update(self) -> None:
         self._turn_to(self.at)
@@ -192,16 +192,14 @@ class MultiRatePruner(Pruner):
     def _turn_to(self, rate: float) -> None:
         """Thresholds, gains and shifts for ``rate``, as far as the ramp applies it at present."""
         self.at = rate
-        self._counts = self._counts_at(rate, self.recipe.ramp(self.progress))
-        ranked = self._ranked()
+        self._counts = counts = self._counts_at(rate, self.recipe.ramp(self.progress))
+        ranked, temperature = self._ranked(), self.recipe.temperature(self.progress)
         for layer in self.layers:
             assert layer.band is not None
-            cut = cut_value(layer.free(ranked[layer.name]), self._counts[layer.name])
-            layer.band.temperature.fill_(self.recipe.temperature(self.progress))
-            layer.band.threshold.copy_(cut)
-            self._stretch(layer, self._counts[layer.name] / self.target.sizes[layer.name])
+            threshold = threshold_for(layer.free(ranked[layer.name]), counts[layer.name])
+            layer.band.set_levels(threshold, temperature, self._stretch(counts, layer.name))
             if self._order is not None:
-                layer.band.keep = ranked[layer.name] > cut
+                layer.band.mask = ranked[layer.name] > threshold
         move_to(self.layers, self._shifts, self.position(rate))
 
     @torch.no_grad()
@@ -222,53 +220,53 @@ class MultiRatePruner(Pruner):
                 "the model has batch normalisation, whose running statistics differ from rate to rate: give extract(…, batches=…), "
                 "some batches of training inputs to measure them on"
             )
-        chosen = self._chosen(budget)
+        found = self._extraction(budget)
         refresh_recurrent(self.model)  # what a forward pass left there could not be copied
         model, layers, shifts = copy.deepcopy((self.model, self.layers, self._shifts))
         temperature, weights = self.recipe.temperature(1.0), {}
-        move_to(layers, shifts, min(max(self.position(chosen.rate), -1.0), 1.0))
+        move_to(layers, shifts, min(max(self.position(found.rate), -1.0), 1.0))
         for layer in layers:
             assert layer.band is not None
-            layer.band.temperature.fill_(temperature)
-            layer.band.threshold.copy_(chosen.thresholds[layer.name])
-            self._stretch(layer, chosen.counts[layer.name] / self.target.sizes[layer.name])
-            layer.band.keep = None if self._order is None else chosen.masks[layer.name]
-            weights[id(layer.latent)] = nonzero(layer.band(layer.latent), chosen.masks[layer.name])
-        make_plain(model, weights)
+            mask, stretch = found.masks[layer.name], self._stretch(found.counts, layer.name)
+            layer.band.set_levels(found.thresholds[layer.name], temperature, stretch)
+            layer.band.mask = None if self._order is None else mask
+            weights[id(layer.latent)] = nonzero(layer.band(layer.latent), mask)
+        make_replica_plain(model, weights)
         if batches is not None:
             recalibrate(model, batches)
         return model.eval()
 
-    def _chosen(self, budget: Budget | float) -> Extraction:
+    def _extraction(self, budget: Budget | float) -> Extraction:
         counts, latents = self._counts_at(budget, 1.0), self._ranked()
-        total, kept = self.target.prunable, sum(counts.values())
+        total, kept = self.bound.prunable, sum(counts.values())
         fewest, most = (round((1 - rate) * total) for rate in reversed(self.rates))
         if not fewest <= kept <= most:
             raise BudgetError(
-                f"the training covered rates from {self.rates[0]} to {self.rates[1]}, {most:,} to {fewest:,} connections of {total:,}; "
-                f"found a budget of {kept:,}: choose one between, or train with a wider range"
+                f"the training covered rates from {self.rates[0]} to {self.rates[1]}, {most:,} to {fewest:,} "
+                f"connections of {total:,}; found a budget of {kept:,}: choose one between, or train with a "
+                "wider range"
             )
         if not self.extracts_live:
             return by_magnitude(latents, counts)
         if isinstance(budget, Budget) and budget.kind == "macs":
-            target = Target.of(self.model, latents, budget, self.recipe.floor, self.example)
-            found = by_magnitude(latents, counts)
-            return replace(found, masks=choose_live(latents, counts, target, self.model, self.example))
+            masks = live_masks(latents, counts, self._bound_to(budget), self.model, self.example)
+            return replace(by_magnitude(latents, counts), masks=masks)
         return by_live_paths(
             latents, kept, lambda n: self._counts_at(Budget.weights(n), 1.0), self.model, self.example
         )
 
     def described(self, budget: Budget | float) -> dict[str, dict[str, float]]:
         """Threshold and gain of each layer as ``extract`` uses them."""
-        chosen = self._chosen(budget)
-        move_to(self.layers, self._shifts, min(max(self.position(chosen.rate), -1.0), 1.0))
-        found = {}
+        found = self._extraction(budget)
+        move_to(self.layers, self._shifts, min(max(self.position(found.rate), -1.0), 1.0))
+        rows = {}
         for layer in self.layers:
             assert layer.band is not None
-            self._stretch(layer, chosen.counts[layer.name] / self.target.sizes[layer.name])
+            if (stretch := self._stretch(found.counts, layer.name)) is not None:
+                layer.band.stretch.fill_(stretch)
             gain = float(layer.band.gain.detach())
-            found[layer.name] = {"threshold": float(chosen.thresholds[layer.name]), "gain": gain}
-        return found
+            rows[layer.name] = {"threshold": float(found.thresholds[layer.name]), "gain": gain}
+        return rows
 
     def finalize(self, batches: Iterable[Any] | None = None) -> nn.Module:
         """The highest rate, extracted; the pruner and its latents stay as they are."""

@@ -1,41 +1,47 @@
-"""How a budget is shared between layers: learned (one pooled threshold), uniform, ERK, LAMP, or given.
+"""Counts per layer for a budget: learned (one pooled threshold), uniform, ERK, LAMP, or given.
 
-Every rule returns whole numbers that add up to the budget, with at least ``floor`` and at most all weights of each layer.
+Every rule takes the total and the layers' magnitudes and returns whole numbers that add up to the total, with at
+least ``floor`` and at most all weights of each layer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from bandstop.engine.select.topk_sharded import pooled_counts
+from bandstop.engine.select import topk_sharded
 from bandstop.engine.shards.tensor import Shards
 from bandstop.errors import BudgetError, ConfigError
+from bandstop.method.priors import Prior, prior_magnitudes
 from bandstop.record.prune import ALLOCATIONS
 
 __all__ = [
-    "PooledOrder",
+    "Allocate",
+    "LampAllocation",
     "allocate",
-    "check_budget",
+    "apportion",
     "erdos_renyi",
     "lamp_scores",
-    "pooled",
-    "share",
+    "pooled_counts",
 ]
 
+Allocate = Callable[[int, Mapping[str, Tensor]], dict[str, int]]
+"""Counts per layer from a total and the layers' magnitudes."""
 
-def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int = 1) -> list[int]:
+
+def apportion(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int = 1) -> list[int]:
     """Whole numbers proportional to ``wishes``, between ``floor`` and ``sizes``, adding up to ``total``.
 
-    What a full layer cannot take goes to the others; remainders go to the largest fractions, earlier layers first.
+    What a full layer cannot take goes to the others. Remainders go to the largest fractions, earlier layers
+    first.
 
-    >>> share([1.0, 1.0, 2.0], [100, 2, 100], 40)
+    >>> apportion([1.0, 1.0, 2.0], [100, 2, 100], 40)
     [13, 2, 25]
     """
-    check_budget(sizes, total, floor)
+    _check(sizes, total, floor)
     lows = [min(floor, n) for n in sizes]
     low, high = 0.0, max(n / max(w, 1e-30) for w, n in zip(wishes, sizes, strict=True)) + 1.0
     for _ in range(200):
@@ -57,7 +63,7 @@ def share(wishes: Sequence[float], sizes: Sequence[int], total: int, floor: int 
                 counts[i] += step
                 moved = True
         if not moved:  # pragma: no cover - excluded by the bounds checked above
-            raise BudgetError(f"no whole-number shares of {total} exist for layers of {list(sizes)} weights")
+            raise BudgetError(f"{total} connections cannot be split between layers of {list(sizes)} weights")
     return counts
 
 
@@ -85,46 +91,24 @@ def lamp_scores(magnitudes: Tensor) -> Tensor:
     return scores.reshape(magnitudes.shape).to(magnitudes.dtype)
 
 
-class PooledOrder:
-    """All layers' scores in one descending order, sorted once: how many of the best N fall into each layer, for any N.
+def pooled_counts(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[int]:
+    """How many of the ``total`` best scores fall into each layer; each layer's ``floor`` best come first.
 
-    Each layer's ``floor`` best come first, so that no layer is left empty.
-
-    >>> order = PooledOrder([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])])
-    >>> order.counts(2), order.counts(3), order.counts(4)
-    ([1, 1], [2, 1], [2, 2])
-    """
-
-    def __init__(self, scores: Sequence[Tensor], floor: int = 1) -> None:
-        self.sizes, self.floor = [s.numel() for s in scores], floor
-        lifted = [_lift_best(s.detach().flatten().float(), floor) for s in scores]
-        layer = torch.repeat_interleave(torch.arange(len(scores)), torch.tensor(self.sizes))
-        self.layer = layer.to(lifted[0].device)[torch.cat(lifted).sort(descending=True, stable=True).indices]
-
-    def counts(self, total: int) -> list[int]:
-        """Connections per layer when the ``total`` best are kept."""
-        check_budget(self.sizes, total, self.floor)
-        return [int(c) for c in torch.bincount(self.layer[:total], minlength=len(self.sizes)).tolist()]
-
-
-def pooled(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[int]:
-    """``PooledOrder(scores, floor).counts(total)`` for a single total: found by selection, without sorting.
-
-    >>> pooled([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])], 2)
+    >>> pooled_counts([torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.5, 0.4])], 2)
     [1, 1]
     """
     sizes = [s.numel() for s in scores]
-    check_budget(sizes, total, floor)
+    _check(sizes, total, floor)
     flat = torch.cat([_lift_best(s.detach().flatten().float(), floor) for s in scores])
     if total == flat.numel():
         return sizes
     # kthvalue and a comparison cost a fifth of topk when much is kept; equal scores fall to the earlier layers.
-    limit = flat.kthvalue(flat.numel() - total).values
+    threshold = flat.kthvalue(flat.numel() - total).values
     parts = torch.split(flat, sizes)
-    counts = [int((part > limit).sum()) for part in parts]
+    counts = [int((part > threshold).sum()) for part in parts]
     missing = total - sum(counts)
     for i, part in enumerate(parts):
-        taken = min(missing, int((part == limit).sum())) if missing else 0
+        taken = min(missing, int((part == threshold).sum())) if missing else 0
         counts[i] += taken
         missing -= taken
     return counts
@@ -138,13 +122,13 @@ def _lift_best(flat: Tensor, floor: int) -> Tensor:
     return flat
 
 
-def check_budget(sizes: Sequence[int], total: int, floor: int) -> None:
+def _check(sizes: Sequence[int], total: int, floor: int) -> None:
     """Refuse a ``total`` that the layers cannot hold, or that leaves one of them below the ``floor``."""
     least = sum(min(floor, n) for n in sizes)
     if not least <= total <= sum(sizes):
         raise BudgetError(
-            f"a budget between {least} (at least {floor} in each of {len(sizes)} layers) and {sum(sizes)} connections "
-            f"is needed, found {total}; raise the budget or allow empty layers"
+            f"a budget between {least} (at least {floor} in each of {len(sizes)} layers) and {sum(sizes)} "
+            f"connections is needed, found {total}; raise the budget or allow empty layers"
         )
 
 
@@ -159,8 +143,8 @@ def allocate(
 ) -> dict[str, int]:
     """Connections to keep in each named layer, by one of the rules.
 
-    ``given`` maps layer names to relative densities (used by rule "given"; missing names get density 1); ``stacked`` names the
-    layers that are stacks of matrices (used by rule "erk").
+    ``given`` maps layer names to relative densities (rule "given"; missing names get density 1); ``stacked``
+    names the layers that are stacks of matrices (rule "erk").
 
     >>> allocate("erk", 30, {"a": torch.ones(10, 10), "b": torch.ones(20, 20)})
     {'a': 10, 'b': 20}
@@ -170,23 +154,72 @@ def allocate(
     names, tensors = list(magnitudes), list(magnitudes.values())
     sizes = [t.numel() for t in tensors]
     if rule == "learned" and (shards := Shards.of(magnitudes)) is not None:
-        check_budget(sizes, total, floor)
-        counts = pooled_counts(shards, total, floor)
+        _check(sizes, total, floor)
+        counts = topk_sharded.pooled_counts(shards, total, floor)
     elif rule == "learned":
-        counts = pooled([t.abs() for t in tensors], total, floor)
+        counts = pooled_counts([t.abs() for t in tensors], total, floor)
     elif rule == "lamp":
-        counts = pooled([lamp_scores(t.abs()) for t in tensors], total, floor)
+        counts = pooled_counts([lamp_scores(t.abs()) for t in tensors], total, floor)
     elif rule == "erk":
         wishes = [erdos_renyi(t.shape, name in stacked) for name, t in magnitudes.items()]
-        counts = share(wishes, sizes, total, floor)
+        counts = apportion(wishes, sizes, total, floor)
     elif rule == "given":
         if unknown := set(given or {}) - set(names):
             raise ConfigError(
                 f"densities were given for {sorted(unknown)}, which are not pruned layers: {names}"
             )
-        counts = share(
+        counts = apportion(
             [(given or {}).get(n, 1.0) * s for n, s in zip(names, sizes, strict=True)], sizes, total, floor
         )
     else:
-        counts = share([float(s) for s in sizes], sizes, total, floor)
+        counts = apportion([float(s) for s in sizes], sizes, total, floor)
     return dict(zip(names, counts, strict=True))
+
+
+class LampAllocation:
+    """LAMP counts per layer when magnitudes are the prior's quantiles, without sorting all weights.
+
+    Layers of one size then have the same scores, and the scores of a layer fall with its magnitudes. How many of
+    the best N weights fall into each layer is found by bisection on the bits of the score. No data are needed:
+    the magnitudes that it is called with are not read.
+
+    >>> from bandstop.method.priors import Laplace
+    >>> LampAllocation(Laplace(1.0), {"a": 100, "b": 100, "c": 1000})(60)
+    {'a': 17, 'b': 17, 'c': 26}
+    """
+
+    def __init__(self, prior: Prior, sizes: Mapping[str, int], floor: int = 1) -> None:
+        self.names, self.sizes, self.floor = list(sizes), list(sizes.values()), floor
+        self.scores = {n: _ascending_scores(prior, n) for n in dict.fromkeys(self.sizes)}
+
+    def __call__(self, total: int, magnitudes: Mapping[str, Tensor] | None = None) -> dict[str, int]:
+        """Connections per layer when the ``total`` best are kept; each layer's ``floor`` best come first."""
+        _check(self.sizes, total, self.floor)
+        head = 0  # bits of the largest score that more than ``total`` weights reach, digit by digit
+        for shift in (24, 18, 12, 6, 0):
+            keys = torch.arange(head, head + (64 << shift), 1 << shift)
+            reached = torch.stack([self._reach(n, keys) * self.sizes.count(n) for n in self.scores]).sum(0)
+            head = int(keys[max(int((reached > total).sum()) - 1, 0)])
+        ends = torch.tensor([head + 1, head])
+        found = {n: self._reach(n, ends).tolist() for n in self.scores}
+        counts = [found[n][0] for n in self.sizes]
+        missing = total - sum(counts)
+        for i, n in enumerate(self.sizes):  # of equal scores the earlier layers' come first
+            taken = min(missing, found[n][1] - counts[i])
+            counts[i] += taken
+            missing -= taken
+        return dict(zip(self.names, counts, strict=True))
+
+    def _reach(self, size: int, keys: Tensor) -> Tensor:
+        """Weights of a layer of ``size`` with a score of at least the given bits, or among its ``floor`` best.
+
+        Bits of positive float32 numbers are whole numbers in the same order.
+        """
+        scores = keys.to(torch.int32).view(torch.float32)
+        return (size - torch.searchsorted(self.scores[size], scores)).clamp(min=min(self.floor, size))
+
+
+def _ascending_scores(prior: Prior, count: int) -> Tensor:
+    squares = prior_magnitudes(prior, count).double().square_()
+    survivors = squares.flip(0).cumsum_(0).clamp_(min=1e-300).flip(0)
+    return squares.div_(survivors).float()

@@ -1,28 +1,35 @@
-"""What a budget means at each moment of training: how many connections each layer keeps."""
+"""A budget bound to a network: how many connections each layer keeps at each moment of training."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from bandstop.engine.select.allocation import Allocate
 from bandstop.engine.trace import effective_weights, trace
 from bandstop.engine.trace.weights import all_weights
 from bandstop.errors import BudgetError
 from bandstop.method.budget import Budget
 
-__all__ = ["Target"]
+__all__ = ["BoundBudget"]
 
 
 @dataclass(frozen=True)
-class Target:
-    """A budget bound to a network's layer sizes (and, for MACs, to the cost of one connection in each layer).
+class BoundBudget:
+    """A budget bound to a network's layer sizes and, for MACs, to the cost of one connection in each layer.
 
-    ``uses`` is the cost of the dearest connection of a layer, ``costs`` that of each; ``fixed_macs`` are those of weights that are
-    never pruned, if they count.
+    ``uses`` is the cost of a layer's dearest connection, ``costs`` that of each. ``fixed_macs`` are those of
+    weights that are never pruned, if they count.
+
+    >>> sizes = {"a": 100, "b": 300}
+    >>> bound = BoundBudget(Budget.rate(0.9), sizes, unpruned=7, floor=1, uses={})
+    >>> bound.connections, bound.total(0.5)
+    (40, 220)
     """
 
     budget: Budget
@@ -43,8 +50,8 @@ class Target:
         floor: int,
         example: Any,
         sizes: Mapping[str, int] | None = None,
-    ) -> Target:
-        """Bind ``budget`` to the prunable ``weights`` of ``model``; MACs are counted on the ``example`` input.
+    ) -> BoundBudget:
+        """Bind ``budget`` to the prunable ``weights`` of ``model``; MACs are counted for the ``example`` input.
 
         ``sizes`` are given where not all entries of a weight may be kept.
         """
@@ -52,7 +59,7 @@ class Target:
         unpruned = sum(p.numel() for p in model.parameters()) - sum(sizes.values())
         stacked = frozenset(name for name, weight in weights.items() if _is_stack(model, name, weight))
         if budget.kind != "macs":
-            return Target(budget, sizes, unpruned, floor, {}, stacked=stacked)
+            return BoundBudget(budget, sizes, unpruned, floor, {}, stacked=stacked)
         if example is None:
             raise BudgetError("a budget in MACs needs an example input to count them: give example=…")
         found = trace(
@@ -61,20 +68,20 @@ class Target:
         costs = {name: _compact(found[name].uses.to(weights[name].device)) for name in sizes}
         fixed = _unpruned_macs(model, example, weights) if budget.scope == "network" else 0
         uses = {n: int(c.max()) for n, c in costs.items()}
-        return Target(budget, sizes, unpruned, floor, uses, costs, fixed, stacked)
+        return BoundBudget(budget, sizes, unpruned, floor, uses, costs, fixed, stacked)
 
     def __post_init__(self) -> None:
         """Refuse impossible budgets before anything is touched."""
         if self.budget.kind == "macs":
             if self.fixed_macs >= self.budget.amount:
                 raise BudgetError(
-                    f"{self.budget.describe()} cannot be met: {self.fixed_macs:,} MACs are those of weights that are never pruned"
+                    f"{self.budget.describe()} cannot be met: {self.fixed_macs:,} MACs are those of weights "
+                    "that are never pruned"
                 )
-            self._macs_budget(self.limit).fit_macs(
-                dict.fromkeys(self.sizes, 0), self.uses, self.sizes, self.floor
-            )
+            empty = dict.fromkeys(self.sizes, 0)
+            self._macs_budget(self.most_macs).fit_macs(empty, self.uses, self.sizes, self.floor)
         else:
-            self.connections()
+            _ = self.connections
 
     @property
     def prunable(self) -> int:
@@ -82,10 +89,11 @@ class Target:
         return sum(self.sizes.values())
 
     @property
-    def limit(self) -> int:
+    def most_macs(self) -> int:
         """Multiply-accumulates that a budget in MACs leaves to the prunable weights."""
         return int(self.budget.amount) - self.fixed_macs
 
+    @cached_property
     def connections(self) -> int:
         """Connections that the budget allows in the end (not known beforehand for a budget in MACs)."""
         smallest = sum(min(self.floor, n) for n in self.sizes.values())
@@ -95,34 +103,35 @@ class Target:
         """Multiply-accumulates of the connections in ``masks``."""
         return sum(int((self.costs[name] * mask).sum(dtype=torch.int64)) for name, mask in masks.items())
 
-    def total(self, share: float) -> int:
-        """Connections of all layers when ``share`` (0 … 1) of the final pruning applies: ``n − share·(n − N)``."""
-        return round(self.prunable - share * (self.prunable - self.connections()))
+    def total(self, ramp: float) -> int:
+        """Connections of all layers when ``ramp`` (0 … 1) of the final pruning applies: ``n − ramp·(n − N)``."""
+        return round(self.prunable - ramp * (self.prunable - self.connections))
 
-    def counts(self, share: float, allocate: Callable[[int], dict[str, int]]) -> dict[str, int]:
-        """Connections per layer when ``share`` (0 … 1) of the final pruning applies; ``allocate`` splits a number of them.
+    def counts(self, ramp: float, allocate: Allocate, magnitudes: Mapping[str, Tensor]) -> dict[str, int]:
+        """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies, split by ``allocate``.
 
-        Kept in all: ``n − share·(n − N)`` of n weights, N the budget; for MACs the same with multiply-accumulates, every connection
-        of a layer counted like its dearest.
+        Kept in all: ``n − ramp·(n − N)`` of n weights, N the budget. For MACs the same with
+        multiply-accumulates, every connection of a layer counted like its dearest.
         """
         if self.budget.kind != "macs":
-            return allocate(self.total(share))
+            return allocate(self.total(ramp), magnitudes)
         dense = sum(self.uses[n] * size for n, size in self.sizes.items())
-        now = self._macs_budget(max(1, min(dense, round(dense - share * (dense - min(self.limit, dense))))))
+        asked = round(dense - ramp * (dense - min(self.most_macs, dense)))
+        now = self._macs_budget(max(1, min(dense, asked)))
         low, high = sum(min(self.floor, n) for n in self.sizes.values()), self.prunable
         while low < high:
             middle = (low + high + 1) // 2
-            counts = allocate(middle)
+            counts = allocate(middle, magnitudes)
             fits = sum(counts[n] * self.uses[n] for n in counts) <= now.amount
             low, high = (middle, high) if fits else (low, middle - 1)
-        return now.fit_macs(allocate(low), self.uses, self.sizes, self.floor)
+        return now.fit_macs(allocate(low, magnitudes), self.uses, self.sizes, self.floor)
 
     def _macs_budget(self, amount: int) -> Budget:
         return Budget.macs(amount, scope=self.budget.scope)
 
 
 def _is_stack(model: nn.Module, name: str, weight: Tensor) -> bool:
-    """Whether a weight of more than two dimensions holds matrices, one a head for instance, and not a convolution's kernels."""
+    """Whether a weight of more than two dimensions holds matrices, one per head for instance, and not kernels."""
     owner = model.get_submodule(name.rpartition(".")[0])
     return weight.ndim > 2 and not isinstance(owner, nn.modules.conv._ConvNd)
 

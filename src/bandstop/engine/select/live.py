@@ -1,7 +1,7 @@
-"""Choosing an exact number of connections that are all live.
+"""Selecting an exact number of connections that are all live.
 
-Whether a connection is live only ever gains from more connections: ``S ⊆ T`` implies ``live(S) ⊆ live(T)``,
-and the live part of a set is live by itself. So with the connections in order of their score,
+Liveness is monotone: adding connections never makes one dead (``S ⊆ T`` implies ``live(S) ⊆ live(T)``), and the
+live part of a set is live by itself. So with the connections in order of their score,
 
 1. find the longest head of the order whose live part has at most the asked number of connections;
 2. fill this live part up with the best *attachable* connections, those between a unit that varies and one
@@ -27,7 +27,7 @@ __all__ = ["Selection", "live_selection"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Masks of the chosen connections, all live; ``count`` of them, which is the asked number if ``exact``.
+    """Masks of live connections; ``count`` of them, which is the asked number if ``exact``.
 
     ``traces`` is how often the network was traced; ``largest`` is the number of connections that can be live
     at once.
@@ -49,7 +49,7 @@ class _Search:
         flat = torch.cat([score.detach().reshape(-1).to("cpu", torch.float64) for score in scores.values()])
         if torch.isnan(flat).any():
             raise ModelError(
-                "scores must be numbers; found NaN; give −inf to connections that must not be chosen"
+                "scores must be numbers; found NaN; give −inf to connections that must not be selected"
             )
         self.allowed = flat > -torch.inf
         order = torch.sort(flat, descending=True, stable=True).indices
@@ -57,16 +57,16 @@ class _Search:
         self.rank[order] = torch.arange(len(order))
         self.candidates = int(self.allowed.sum())
 
-    def promote(self, place: int) -> None:
-        """Move the connection of rank ``place`` to the front."""
-        moved = self.rank == place
-        self.rank[self.rank < place] += 1
+    def promote(self, rank: int) -> None:
+        """Move the connection of this ``rank`` to the front."""
+        moved = self.rank == rank
+        self.rank[self.rank < rank] += 1
         self.rank[moved] = 0
 
-    def trace(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        """Live and attachable connections, both flat, if exactly the ``chosen`` ones are kept."""
+    def trace(self, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Live and attachable connections, both flat, if exactly those of the flat ``mask`` are kept."""
         self.traces += 1
-        found = run_trace(self.model, self.example, self.split(chosen), counting=False)
+        found = run_trace(self.model, self.example, self.split(mask), counting=False)
         return self._join(found, "live"), self._join(found, "attachable") & self.allowed
 
     def head(self, length: int) -> Tensor:
@@ -75,9 +75,9 @@ class _Search:
     def best(self, among: Tensor, count: int) -> Tensor:
         """The ``count`` first in the order ``among`` some."""
         ranks = torch.where(among, self.rank, len(self.rank))
-        chosen = torch.zeros_like(among)
-        chosen[torch.topk(ranks, count, largest=False).indices] = True
-        return chosen
+        mask = torch.zeros_like(among)
+        mask[torch.topk(ranks, count, largest=False).indices] = True
+        return mask
 
     def split(self, flat: Tensor) -> dict[str, Tensor]:
         sizes = [shape.numel() for shape in self.shapes.values()]
@@ -99,8 +99,8 @@ def live_selection(
 
     >>> net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
     >>> ranks = {"0.weight": torch.tensor([[9.0, 8.0], [0.0, 0.0]]), "1.weight": torch.tensor([[1.0, 7.0]])}
-    >>> chosen = live_selection(ranks, 3, net, torch.ones(1, 2))
-    >>> chosen.masks["0.weight"].tolist(), chosen.masks["1.weight"].tolist(), chosen.exact
+    >>> found = live_selection(ranks, 3, net, torch.ones(1, 2))
+    >>> found.masks["0.weight"].tolist(), found.masks["1.weight"].tolist(), found.exact
     ([[True, True], [False, False]], [[True, False]], True)
     """
     if count < 0:
@@ -152,7 +152,7 @@ def _longest_head(search: _Search, count: int, long: int, brings: int) -> _Head:
 
 
 def _filled(search: _Search, live: Tensor, count: int) -> Tensor:
-    """``live`` with the best connections that attach to it, the dead part of its head being given up."""
+    """``live`` filled up to ``count`` with the best attachable connections."""
     room = count - int(live.sum())
     if room == 0:
         return live

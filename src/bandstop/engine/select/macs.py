@@ -1,8 +1,9 @@
-"""Spending a budget of multiply-accumulates to the last one: which connections to add, and which to swap, at the end.
+"""Spending a budget of multiply-accumulates to the last one: which connections to add, and which to swap.
 
-Connections cost what the trace says: a kernel's entry as many multiply-accumulates as it has places, fewer at a padded border.
-A selection within the budget is filled up with the best connections that it lacks; what is left then is less than one of them
-costs, and is spent by a few swaps: a bounded subset sum over the connections next to the border of the selection.
+Connections cost what the trace says: an entry of a kernel as many multiply-accumulates as the kernel has
+positions, fewer at a padded border. A mask within the budget is filled up with the best connections that it
+lacks. What is left then is less than one of them costs and is spent by a few swaps: a bounded subset sum over the
+connections with scores next to the last one kept.
 """
 
 from __future__ import annotations
@@ -53,50 +54,50 @@ def fill_macs(
     masks: Mapping[str, Tensor],
     scores: Mapping[str, Tensor],
     costs: Mapping[str, Tensor],
-    limit: int,
+    most: int,
     *,
     floor: int = 1,
     addable: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Tensor]:
-    """``masks``, within ``limit``, changed so that their connections cost as much of it as can be.
+    """``masks``, which cost ``most`` or less, changed so that they cost as much of it as can be.
 
-    ``scores`` say which to add first; with ``addable`` only those may be added, and none is removed.
+    ``scores`` say which connections to add first; with ``addable`` only those may be added, and none is removed.
 
-    >>> keep, rank, cost = torch.tensor([True, False, False]), torch.tensor([0.0, -1.0, -2.0]), torch.tensor([2, 2, 5])
-    >>> fill_macs({"a": keep}, {"a": rank}, {"a": cost}, 8)["a"].tolist()
+    >>> mask, score = torch.tensor([True, False, False]), torch.tensor([0.0, -1.0, -2.0])
+    >>> fill_macs({"a": mask}, {"a": score}, {"a": torch.tensor([2, 2, 5])}, 8)["a"].tolist()
     [True, False, True]
     """
     names = list(masks)
-    keep, score, cost = (
+    mask, score, cost = (
         torch.cat([part[name].reshape(-1) for name in names]) for part in (masks, scores, costs)
     )
-    free = ~keep & (cost > 0) & (score > -torch.inf)
+    free = ~mask & (cost > 0) & (score > -torch.inf)
     if addable is not None:
         free &= torch.cat([addable[name].reshape(-1) for name in names])
-    room = limit - int(cost[keep].sum())
-    keep = keep | _best_that_fit(free, score, cost, room)
+    room = most - int(cost[mask].sum())
+    mask = mask | _best_that_fit(free, score, cost, room)
     floors = None if addable is not None else [(masks[name].numel(), floor) for name in names]
-    keep = _swapped(keep, free & ~keep, score, cost, limit, floors)
-    parts = torch.split(keep, [masks[name].numel() for name in names])
+    mask = _swapped(mask, free & ~mask, score, cost, most, floors)
+    parts = torch.split(mask, [masks[name].numel() for name in names])
     return {name: part.reshape(masks[name].shape) for name, part in zip(names, parts, strict=True)}
 
 
 def _best_that_fit(free: Tensor, score: Tensor, cost: Tensor, room: int) -> Tensor:
     """The best-scored ``free`` connections, in order, as long as they cost no more than ``room``."""
-    added, places = torch.zeros_like(free), free.nonzero().flatten()
-    order = places[score[places].sort(descending=True, stable=True).indices]
+    added, positions = torch.zeros_like(free), free.nonzero().flatten()
+    order = positions[score[positions].sort(descending=True, stable=True).indices]
     added[order[cost[order].cumsum(0) <= room]] = True
     return added
 
 
 def _swapped(
-    keep: Tensor, free: Tensor, score: Tensor, cost: Tensor, limit: int, floors: list[tuple[int, int]] | None
+    mask: Tensor, free: Tensor, score: Tensor, cost: Tensor, most: int, floors: list[tuple[int, int]] | None
 ) -> Tensor:
-    """``keep`` with a few connections exchanged so that as much of the limit as possible is spent."""
-    room = limit - int(cost[keep].sum())
-    kinds = [int(c) for c in torch.unique(cost[free | keep]).tolist() if c > 0]
+    """``mask`` with a few connections exchanged so that as much of ``most`` as possible is spent."""
+    room = most - int(cost[mask].sum())
+    kinds = [int(c) for c in torch.unique(cost[free | mask]).tolist() if c > 0]
     unit = math.gcd(*kinds) if kinds else 1
-    loose = _loose(keep, score, floors)
+    loose = _loose(mask, score, floors)
     tried, size = 0, 4
     while room >= unit and tried < 12:
         adds = {c: _first(free & (cost == c), score, size, descending=True) for c in kinds[:CLASSES]}
@@ -104,33 +105,33 @@ def _swapped(
         fewer, more = [len(drops[c]) for c in adds], [len(adds[c]) for c in adds]
         scaled = [c // unit for c in adds]
         if sum((f + m) * c for f, m, c in zip(fewer, more, scaled, strict=True)) > POOL:
-            return keep
+            return mask
         steps = nearest_sum(scaled, fewer, more, room // unit)
         gained = unit * sum(d * c for d, c in zip(steps, scaled, strict=True))
         everything = max(fewer + more, default=0) < size
         if gained == room // unit * unit or everything or 2 * size * sum(scaled) > POOL:
-            result = keep.clone()
+            result = mask.clone()
             for c, step in zip(adds, steps, strict=True):
                 result[adds[c][: max(step, 0)]] = True
                 result[drops[c][: max(-step, 0)]] = False
             return result
         tried, size = tried + 1, 2 * size
-    return keep
+    return mask
 
 
 def _first(among: Tensor, score: Tensor, count: int, *, descending: bool) -> Tensor:
-    places = among.nonzero().flatten()
-    return places[score[places].sort(descending=descending, stable=True).indices[:count]]
+    positions = among.nonzero().flatten()
+    return positions[score[positions].sort(descending=descending, stable=True).indices[:count]]
 
 
-def _loose(keep: Tensor, score: Tensor, floors: list[tuple[int, int]] | None) -> Tensor:
+def _loose(mask: Tensor, score: Tensor, floors: list[tuple[int, int]] | None) -> Tensor:
     """Kept connections that may go: all but each layer's best ``floor``."""
-    loose = torch.zeros_like(keep)
+    loose = torch.zeros_like(mask)
     start = 0
     for size, floor in floors or []:
         part = slice(start, start + size)
-        places = keep[part].nonzero().flatten()
-        order = score[part][places].sort(descending=True, stable=True).indices
-        loose[part][places[order[floor:]]] = True
+        positions = mask[part].nonzero().flatten()
+        order = score[part][positions].sort(descending=True, stable=True).indices
+        loose[part][positions[order[floor:]]] = True
         start += size
     return loose

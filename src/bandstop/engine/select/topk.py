@@ -1,51 +1,107 @@
-"""Picking exactly so many weights, deterministically, without sorting more than is needed."""
+"""Exactly the k largest magnitudes, and the threshold that they exceed, without sorting more than is needed.
+
+Functions of many layers take them whole or sharded and give the same numbers in either case; sharded layers go
+through together (``bandstop.engine.select.topk_sharded``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import torch
 from torch import Tensor
 
-from bandstop.method.priors import Prior
+from bandstop.engine.select import topk_sharded
+from bandstop.engine.shards.tensor import Shards, local
 
-__all__ = ["cut_value", "prior_magnitudes", "rank_transform", "relative_ranks", "select", "topped_up"]
+__all__ = [
+    "count_above",
+    "fill_up",
+    "masks_above",
+    "not_finite",
+    "pooled_thresholds",
+    "relative_ranks",
+    "select",
+    "select_largest",
+    "threshold_for",
+    "thresholds_for",
+]
 
 
-def cut_value(latent: Tensor, count: int) -> Tensor:
+def threshold_for(latent: Tensor, count: int) -> Tensor:
     """The threshold a that ``count`` magnitudes exceed: the largest magnitude that is stopped (0 if none is).
 
-    >>> cut_value(torch.tensor([3.0, -1.0, 2.0]), 1)
+    >>> threshold_for(torch.tensor([3.0, -1.0, 2.0]), 1)
     tensor(2.)
     """
     stopped = latent.numel() - count
     if stopped <= 0:
         return latent.new_zeros(())
-    fused = _fused_kth(latent)
-    if fused is not None:
-        return latent.new_tensor(fused(latent, stopped))
+    kernel = _kernel_for(latent)
+    if kernel is not None:
+        return latent.new_tensor(kernel(latent, stopped))
     magnitude = latent.detach().abs().flatten()
     if count < stopped // 4:
         return magnitude.topk(count + 1, sorted=True).values[-1]
     return magnitude.kthvalue(stopped).values
 
 
-def _fused_kth(latent: Tensor) -> Callable[[Tensor, int], float] | None:
-    """The fused search, where it is installed, can be used and pays."""
+def _kernel_for(latent: Tensor) -> Callable[[Tensor, int], float] | None:
+    """The compiled radix select, where it is installed, can be used and pays."""
     plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
     if not plain or latent.dtype != torch.float32 or not latent.is_contiguous() or latent.numel() < 4096:
         return None
-    return _quantile_kernel()
+    return _compiled_kernel()
 
 
 @cache
-def _quantile_kernel() -> Callable[[Tensor, int], float] | None:
+def _compiled_kernel() -> Callable[[Tensor, int], float] | None:
     try:
         from bandstop.engine.select.topk_numba import kth_magnitude
     except ImportError:
         return None
     return kth_magnitude
+
+
+def thresholds_for(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict[str, Tensor]:
+    """For each layer the threshold that ``counts`` of its magnitudes exceed.
+
+    >>> thresholds_for({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": 1})
+    {'a': tensor(2.)}
+    """
+    if (shards := Shards.of(latents)) is not None:
+        return topk_sharded.thresholds_for(shards, counts)
+    return {name: threshold_for(latent, counts[name]) for name, latent in latents.items()}
+
+
+def pooled_thresholds(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:
+    """One threshold that ``total`` magnitudes of all layers exceed, lower where a layer would miss its ``floor``.
+
+    Nothing leaves the device: a training step on a GPU need not wait for it.
+
+    >>> layers = {"a": torch.tensor([3.0, 2.5]), "b": torch.tensor([-2.0, 0.5, 0.4])}
+    >>> pooled_thresholds(layers, 3, 1)
+    {'a': tensor(0.5000), 'b': tensor(0.5000)}
+    >>> pooled_thresholds(layers, 2, 1)
+    {'a': tensor(2.5000), 'b': tensor(0.5000)}
+    """
+    if (shards := Shards.of(latents)) is not None:
+        return topk_sharded.pooled_thresholds(shards, total, floor)
+    rest, lowest, left = [], [], total
+    for latent in latents.values():
+        magnitude = latent.abs().flatten()
+        sure = min(floor, magnitude.numel())
+        lowest.append(threshold_for(latent, sure))
+        rest.append(magnitude.float())
+        if sure:  # those that pass in any case do not compete
+            rest[-1] = rest[-1].index_fill(0, magnitude.topk(sure).indices, 0.0)
+        left -= sure
+    common = threshold_for(torch.cat(rest), left)
+    return {
+        name: torch.minimum(common.to(latent.dtype), own)
+        for (name, latent), own in zip(latents.items(), lowest, strict=True)
+    }
 
 
 def select(scores: Tensor, count: int) -> Tensor:
@@ -55,16 +111,62 @@ def select(scores: Tensor, count: int) -> Tensor:
     tensor([False,  True,  True, False])
     """
     flat = scores.detach().flatten()
-    keep = torch.zeros_like(flat, dtype=torch.bool)
     if count <= 0:
-        return keep.reshape(scores.shape)
+        return torch.zeros_like(scores, dtype=torch.bool)
     if count >= flat.numel():
-        return torch.ones_like(keep).reshape(scores.shape)
-    limit = flat.kthvalue(flat.numel() - count + 1).values
-    keep = flat > limit
-    ties = (flat == limit).nonzero().flatten()
-    keep[ties[: count - int(keep.sum())]] = True
-    return keep.reshape(scores.shape)
+        return torch.ones_like(scores, dtype=torch.bool)
+    smallest = flat.kthvalue(flat.numel() - count + 1).values
+    mask = flat > smallest
+    ties = (flat == smallest).nonzero().flatten()
+    mask[ties[: count - int(mask.sum())]] = True
+    return mask.reshape(scores.shape)
+
+
+def select_largest(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict[str, Tensor]:
+    """Masks, sharded like the latents, of exactly the ``counts`` largest magnitudes of each layer.
+
+    >>> select_largest({"a": torch.tensor([2.0, -2.0, 1.0])}, {"a": 1})
+    {'a': tensor([ True, False, False])}
+    """
+    if (shards := Shards.of(latents)) is not None:
+        return topk_sharded.select_largest(shards, counts)
+    return {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
+
+
+def masks_above(latents: Mapping[str, Tensor], thresholds: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Masks, sharded like the latents, of the magnitudes that exceed their layer's threshold.
+
+    >>> masks_above({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": torch.tensor(1.5)})
+    {'a': tensor([ True, False,  True])}
+    """
+    shards = Shards.of(latents)
+    masks = {name: local(latent).abs() > thresholds[name] for name, latent in latents.items()}
+    return masks if shards is None else {name: shards.like(name, mask) for name, mask in masks.items()}
+
+
+def count_above(latents: Mapping[str, Tensor], thresholds: Mapping[str, Tensor]) -> dict[str, int]:
+    """How many magnitudes of each layer exceed its threshold, on all ranks together.
+
+    >>> count_above({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": torch.tensor(1.5)})
+    {'a': 2}
+    """
+    above = [(local(latent).abs() > thresholds[name]).sum() for name, latent in latents.items()]
+    return _sums(latents, above)
+
+
+def not_finite(latents: Mapping[str, Tensor]) -> list[str]:
+    """Names of the layers with values that are not finite, here or on another rank.
+
+    >>> not_finite({"a": torch.tensor([torch.nan, 1.0]), "b": torch.ones(1)})
+    ['a']
+    """
+    found = _sums(latents, [(~local(latent).isfinite()).sum() for latent in latents.values()])
+    return [name for name, count in found.items() if count]
+
+
+def _sums(latents: Mapping[str, Tensor], parts: Sequence[Tensor]) -> dict[str, int]:
+    shards, numbers = Shards.of(latents), torch.stack(list(parts))
+    return dict(zip(latents, (numbers if shards is None else shards.sum(numbers)).tolist(), strict=True))
 
 
 def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
@@ -79,33 +181,14 @@ def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
     return (-ranks / max(count, 0.5)).reshape(magnitudes.shape).to(torch.float32)
 
 
-def topped_up(masks: dict[str, Tensor], scores: dict[str, Tensor], total: int) -> dict[str, Tensor]:
-    """Masks filled up to ``total`` with the best-scored connections that they lack, wherever these lie.
+def fill_up(masks: dict[str, Tensor], scores: dict[str, Tensor], total: int) -> dict[str, Tensor]:
+    """Masks filled up to ``total`` with the best-scored connections that they lack, in whatever layer.
 
-    >>> topped_up({"a": torch.tensor([True, False])}, {"a": torch.tensor([0.0, 1.0])}, 2)
+    >>> fill_up({"a": torch.tensor([True, False])}, {"a": torch.tensor([0.0, 1.0])}, 2)
     {'a': tensor([True, True])}
     """
-    held = torch.cat([m.flatten() for m in masks.values()])
+    joined = torch.cat([mask.flatten() for mask in masks.values()])
     wanted = torch.cat([scores[name].flatten() for name in masks])
-    held |= select(torch.where(held, -torch.inf, wanted), total - int(held.sum()))
-    parts = torch.split(held, [m.numel() for m in masks.values()])
+    joined |= select(torch.where(joined, -torch.inf, wanted), total - int(joined.sum()))
+    parts = torch.split(joined, [mask.numel() for mask in masks.values()])
     return {name: part.reshape(masks[name].shape) for name, part in zip(masks, parts, strict=True)}
-
-
-def prior_magnitudes(prior: Prior, count: int) -> Tensor:
-    """The magnitudes that ``count`` weights have if they follow the prior exactly: ``F⁻¹((i+½)/n)``, ascending."""
-    return prior.magnitude_icdf((torch.arange(count, dtype=torch.float64) + 0.5) / count)
-
-
-def rank_transform(weight: Tensor, prior: Prior) -> Tensor:
-    """Latents with the order and signs of ``weight`` and exactly the magnitudes of the prior: ``|ŵ_(i)| = F⁻¹((i+½)/n)``.
-
-    >>> from bandstop.method.priors import Uniform
-    >>> rank_transform(torch.tensor([-5.0, 0.1]), Uniform(1.0))
-    tensor([-0.7500,  0.2500])
-    """
-    flat = weight.detach().flatten()
-    order = flat.abs().sort(stable=True).indices
-    latent = torch.empty_like(flat)
-    latent[order] = prior_magnitudes(prior, flat.numel()).to(flat)
-    return (latent * torch.where(flat < 0, -1.0, 1.0)).reshape(weight.shape)

@@ -1,7 +1,7 @@
-"""The exact k-th smallest magnitude in three reads of the weights and no memory of their size (needs numba; CPU, float32).
+"""The exact k-th smallest magnitude in three reads of the weights and no memory of their size (numba, CPU, float32).
 
-The bits of a magnitude, read as a whole number, are in its order. Its digits are found from the first to the last: a count of
-each digit among the numbers that begin as the wanted one does says how the wanted one goes on.
+Radix select: non-negative floats sort like their bit patterns. Count the top digit, keep the bucket that holds
+rank k, repeat with the next digit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from bandstop.method.histogram.numba_backend import _compiled
+from bandstop.method.compiled import compiled
 
 __all__ = ["kth_magnitude"]
 
@@ -41,8 +41,8 @@ def _count_next(numbers: _Bits, head_shift: int, head: int, shift: int, last: in
             counts[0, (number >> move) & mask] += 1
 
 
-count_first = _compiled(_count_first)
-count_next = _compiled(_count_next)
+count_first = compiled(_count_first)
+count_next = compiled(_count_next)
 
 
 def kth_magnitude(values: Tensor, k: int) -> float:

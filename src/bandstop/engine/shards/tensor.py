@@ -120,7 +120,7 @@ class Shards:
         return self._reduce(numbers, "MAX")
 
     def like(self, name: str, part: Tensor) -> Tensor:
-        """``part``, one value an entry held here, as a tensor sharded like the weight ``name``."""
+        """``part``, one value per entry held here, as a tensor sharded like the weight ``name``."""
         from torch.distributed.tensor import DTensor
 
         weight = self.weights[name]
@@ -130,14 +130,14 @@ class Shards:
         )
         return made
 
-    def places(self, name: str) -> Tensor:
-        """Flat places, in the whole weight, of the entries held here: int64, in the shape of the part."""
+    def positions(self, name: str) -> Tensor:
+        """Flat positions, in the whole weight, of the entries held here: int64, in the shape of the part."""
         weight = self.weights[name]
         starts, sizes = _block(weight)
-        place = torch.zeros((), dtype=torch.int64, device=weight.device)
+        position = torch.zeros((), dtype=torch.int64, device=weight.device)
         for start, size, length in zip(starts, sizes, weight.shape, strict=True):
-            place = place[..., None] * length + torch.arange(start, start + size, device=weight.device)
-        return place
+            position = position[..., None] * length + torch.arange(start, start + size, device=weight.device)
+        return position
 
     def _reduce(self, numbers: Tensor, operation: str) -> Tensor:
         from torch import distributed

@@ -8,16 +8,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from bandstop.engine.shards.tensor import Shards, is_sharded, local
+
 __all__ = ["all_weights", "count_kept", "effective_weights", "kept"]
 
 
 def count_kept(tensor: Tensor) -> int:
     """Number of kept connections: entries that are not an exact zero. Every size that is shown is this count.
 
+    Of a sharded tensor all ranks together; every rank must ask.
+
     >>> count_kept(torch.tensor([[0.0, -0.0, 1e-30], [2.0, 0.0, -1.0]]))
     3
     """
-    return int(torch.count_nonzero(tensor))
+    count = torch.count_nonzero(local(tensor))
+    return int(Shards({"": tensor}).sum(count) if is_sharded(tensor) else count)
 
 
 def effective_weights(model: nn.Module, *, smallest_ndim: int = 2) -> dict[str, Tensor]:

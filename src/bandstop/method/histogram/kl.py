@@ -1,6 +1,6 @@
 """Divergence between the latent weights' soft histogram and a prior, in linear time and little memory.
 
-    Q(q_k) ∝ Σ_w exp(−(w − q_k)²/β²),  β = half a bin,      penalty = KL(P‖Q) + tail_weight · mean_w ρ(w)
+    Q(q_k) ∝ Σ_w exp(−(w − q_k)²/β²),  β = half a bin,      penalty = KL(P‖Q) + mean_w ρ(w)
 
 The histogram hardly sees a weight outside the bins' range [−T, T], so ρ pulls it back: with bins of width h,
 x = (|w| − T)₊/h and c = min(x, 1), ρ = c·(x − c/2). It is zero inside the range, quadratic over the first bin
@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from bandstop.errors import ConfigError
 from bandstop.method.histogram.soft import (
-    Backend,
     Bins,
     Groups,
     empty_gradients,
@@ -30,13 +28,12 @@ from bandstop.method.histogram.soft import (
     work_dtype,
 )
 from bandstop.method.histogram.torch_backend import plain_tensors
-from bandstop.method.prior_base import Prior
+from bandstop.method.priors import Prior
 
-__all__ = ["Bins", "add_kl_gradient_", "kl_divergence", "kl_per_layer", "kl_to_prior", "soft_histogram"]
+__all__ = ["Bins", "kl_divergence", "kl_to_prior", "soft_histogram"]
 
 FLOOR = 1e-8
 Reduce = Callable[[Tensor], Tensor]
-Weighting = Literal["size", "equal"] | Sequence[float]
 
 
 def kl_divergence(p: Tensor, q: Tensor, floor: float = FLOOR) -> Tensor:
@@ -49,37 +46,19 @@ def kl_divergence(p: Tensor, q: Tensor, floor: float = FLOOR) -> Tensor:
     return torch.xlogy(p, p / floored).sum(-1)
 
 
-def kl_per_layer(
-    values: Sequence[Tensor],
-    prior: Prior | Sequence[Prior],
-    bins: Bins | Sequence[Bins] | None = None,
-    *,
-    tail_weight: float = 1.0,
-    reduce: Reduce | None = None,
-    backend: Backend = "auto",
-) -> Tensor:
-    """The penalty of every layer by itself, [L]; one prior and one set of bins for all, or one a layer."""
-    problem = _problem(values, prior, bins, False, tail_weight, reduce, backend)
-    penalties: Tensor = _Penalties.apply(problem, *values)[0]  # type: ignore[no-untyped-call]
-    return penalties.to(work_dtype(values))
-
-
 def kl_to_prior(
     values: Sequence[Tensor],
-    prior: Prior | Sequence[Prior],
-    bins: Bins | Sequence[Bins] | None = None,
+    prior: Prior,
+    bins: Bins | None = None,
     *,
     pooled: bool = True,
-    weighting: Weighting = "size",
-    tail_weight: float = 1.0,
     reduce: Reduce | None = None,
-    backend: Backend = "auto",
 ) -> Tensor:
-    """KL(P‖Q) + tail_weight·mean ρ, a scalar to add to the loss; differentiable with respect to ``values``.
+    """KL(P‖Q) + mean ρ, a scalar to add to the loss; differentiable with respect to ``values``.
 
-    ``pooled``: one histogram of all layers. Otherwise one a layer, and the penalty is their sum weighted by
-    ``weighting``: each layer's share of the weights ("size": a weight is pulled as hard as when pooled), 1/L
-    ("equal"), or given factors. ``bins`` default to the range holding all but 1e-4 of the prior.
+    ``pooled``: one histogram of all layers. Otherwise one per layer, and the penalty is their mean weighted
+    by the layers' sizes, so that a weight is pulled as hard as when pooled. ``bins`` default to the range
+    holding all but 1e-4 of the prior.
 
     ``reduce`` makes it global over ranks: it gets the statistics, a [groups, K + 2] matrix (K sums, sum of ρ,
     number of weights), and returns their sum over ranks. Each rank then gets the global penalty, and its
@@ -91,46 +70,21 @@ def kl_to_prior(
     >>> kl_to_prior([weights], Laplace(1.0)) < 0.1 < kl_to_prior([weights * 2], Laplace(1.0))
     tensor(True)
     """
-    problem = _problem(values, prior, bins, pooled, tail_weight, reduce, backend)
+    require_weights(values, shared=reduce is not None, each=not pooled)
+    lengths = [len(values)] if pooled else [1] * len(values)
+    bins = bins or _default_bins(prior)
+    problem = _Problem(Groups(lengths, bins), _target(prior, bins, values[0].device), reduce)
     penalties, sizes = _Penalties.apply(problem, *values)  # type: ignore[no-untyped-call]
-    penalty: Tensor = (penalties * _factors(sizes, weighting)).sum()
+    penalty: Tensor = (penalties * (sizes / sizes.sum())).sum()
     return penalty.to(work_dtype(values))
-
-
-@torch.no_grad()
-def add_kl_gradient_(
-    params: Sequence[Tensor],
-    prior: Prior | Sequence[Prior],
-    bins: Bins | Sequence[Bins] | None = None,
-    *,
-    weight: float | Tensor = 1.0,
-    pooled: bool = True,
-    weighting: Weighting = "size",
-    tail_weight: float = 1.0,
-    reduce: Reduce | None = None,
-    backend: Backend = "auto",
-) -> Tensor:
-    """Add ``weight``·∂penalty/∂w straight to each ``param.grad`` and return the penalty, outside autograd.
-
-    The numbers of ``(weight * kl_to_prior(params, …)).backward()`` without a second buffer of their size.
-    """
-    problem = _problem(params, prior, bins, pooled, tail_weight, reduce, backend)
-    penalties, sizes, slopes = problem.solve(params)
-    factors = _factors(sizes, weighting)
-    for param in params:
-        if param.grad is None:
-            param.grad = torch.zeros_like(param)
-    problem.groups.add_slopes_([param.grad for param in params], params, slopes * (factors * weight)[:, None])
-    return (penalties * factors).sum().to(work_dtype(params))
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """Groups of tensors, the prior's probabilities in their bins [groups, K], and how to sum over ranks."""
+    """Groups of tensors, the prior's probabilities in their bins [K], and how to sum over ranks."""
 
     groups: Groups
-    targets: Tensor
-    tail_weight: float
+    target: Tensor
     reduce: Reduce | None
 
     def solve(self, values: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
@@ -144,14 +98,14 @@ class _Problem:
         counts, tail, sizes = statistics[:, :-2], statistics[:, -2], statistics[:, -1]
         total = counts.sum(-1, keepdim=True).clamp_min(1e-12)  # nothing but weights far outside: no KL slope
         observed = counts / total
-        penalties = kl_divergence(self.targets, observed) + self.tail_weight * tail / sizes
-        ratio = self.targets / (observed + FLOOR)
+        penalties = kl_divergence(self.target, observed) + tail / sizes
+        ratio = self.target / (observed + FLOOR)
         slopes = ((observed * ratio).sum(-1, keepdim=True) - ratio) / total
-        return penalties, sizes, torch.cat((slopes, (self.tail_weight / sizes)[:, None]), dim=1)
+        return penalties, sizes, torch.cat((slopes, (1 / sizes)[:, None]), dim=1)
 
 
 class _Penalties(torch.autograd.Function):
-    """Keeps a few numbers a bin and nothing as large as the weights: the way back locates them again."""
+    """Keeps a few numbers per bin and nothing as large as the weights: the way back locates them again."""
 
     @staticmethod
     def forward(ctx: Any, problem: _Problem, *values: Tensor) -> tuple[Tensor, Tensor]:
@@ -167,39 +121,6 @@ class _Penalties(torch.autograd.Function):
         gradients = empty_gradients(ctx)
         ctx.groups.add_slopes_(gradients, ctx.saved_tensors, ctx.slopes * factors[:, None])
         return (None, *gradients)
-
-
-def _factors(sizes: Tensor, weighting: Weighting) -> Tensor:
-    if isinstance(weighting, str):
-        if weighting not in ("size", "equal"):
-            raise ConfigError(f"a weighting is size, equal or one factor a layer, found {weighting!r}")
-        return sizes / sizes.sum() if weighting == "size" else torch.full_like(sizes, 1 / len(sizes))
-    if len(weighting) != len(sizes):
-        raise ConfigError(f"a weighting needs one factor a layer ({len(sizes)}), found {len(weighting)}")
-    return sizes.new_tensor(weighting)
-
-
-def _problem(
-    values: Sequence[Tensor],
-    prior: Prior | Sequence[Prior],
-    bins: Bins | Sequence[Bins] | None,
-    pooled: bool,
-    tail_weight: float,
-    reduce: Reduce | None,
-    backend: Backend,
-) -> _Problem:
-    require_weights(values, shared=reduce is not None, each=not pooled)
-    lengths = [len(values)] if pooled else [1] * len(values)
-    priors = [prior] * len(lengths) if isinstance(prior, Prior) else list(prior)
-    chosen = [_default_bins(p) for p in priors] if bins is None else bins
-    ranges = [chosen] * len(lengths) if isinstance(chosen, Bins) else list(chosen)
-    if not len(priors) == len(ranges) == len(lengths) or len({r.count for r in ranges}) != 1:
-        wanted = "one prior" if pooled else f"one prior, or one for each of {len(lengths)} layers,"
-        found = f"{len(priors)} priors and {len(ranges)} sets of {sorted({r.count for r in ranges})} bins"
-        raise ConfigError(f"the penalty needs {wanted} and bins to match, all of one number, found {found}")
-    device = values[0].device
-    targets = torch.stack([_target(p, r, device) for p, r in zip(priors, ranges, strict=True)])
-    return _Problem(Groups(lengths, ranges, backend), targets, tail_weight, reduce)
 
 
 @lru_cache(maxsize=512)

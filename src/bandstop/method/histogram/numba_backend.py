@@ -1,19 +1,18 @@
 """The histogram's two passes over the weights as fused loops for one CPU thread (needs numba, float32 only).
 
-Same formulas and tables as ``bandstop.method.histogram.torch_backend``; importing this module fails where numba is not installed.
+Same formulas and tables as ``bandstop.method.histogram.torch_backend``; importing this module needs numba.
 Every size comes in as an argument: a function compiled earlier would not notice a changed constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
+from bandstop.method.compiled import compiled
 from bandstop.method.histogram.torch_backend import polynomials
 
 __all__ = ["FusedPasses"]
@@ -23,15 +22,6 @@ _Doubles = np.ndarray[Any, np.dtype[np.float64]]
 _Integers = np.ndarray[Any, np.dtype[np.int32]]
 _BLOCK = 512  # weights located by vector instructions before they are scattered one by one
 _ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
-
-
-def _compiled(function: Callable[..., Any]) -> Any:
-    # NaN must stay NaN (indices stay valid and the loss shows it), hence not every fast-math flag.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "reassoc", "arcp", "nsz"}}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # nowhere to write a cache
-        return numba.njit(**options)(function)
 
 
 def _locate(
@@ -52,7 +42,7 @@ def _locate(
     return int(outside)
 
 
-locate = _compiled(_locate)
+locate = compiled(_locate)
 
 
 def _deposit(values: _Floats, per_unit: float, width: float, limit: float, table: _Floats) -> float:
@@ -117,7 +107,9 @@ def _fold(table: _Floats, polynomials: _Floats, counts: _Doubles) -> None:
 
 
 def _spread(gradient: _Doubles, polynomials: _Floats, table: _Floats) -> None:
-    """Gradient over bins → the polynomial of the slope in each cell; ``polynomials`` have a reversed window."""
+    """Gradient over bins → the polynomial of the slope in each cell; ``polynomials`` have a reversed
+    window.
+    """
     orders, window, cells = polynomials.shape
     for order in range(orders):
         for row in range(table.shape[1] // cells):
@@ -130,14 +122,16 @@ def _spread(gradient: _Doubles, polynomials: _Floats, table: _Floats) -> None:
                     target[c] += factor * source[c]
 
 
-deposit = _compiled(_deposit)
-lookup_add = _compiled(_lookup_add)
-fold = _compiled(_fold)
-spread = _compiled(_spread)
+deposit = compiled(_deposit)
+lookup_add = compiled(_lookup_add)
+fold = compiled(_fold)
+spread = compiled(_spread)
 
 
 class FusedPasses:
-    """Both passes over the weights, with the interface of ``bandstop.method.histogram.torch_backend.TorchPasses``."""
+    """Both passes over the weights, with the interface of
+    ``bandstop.method.histogram.torch_backend.TorchPasses``.
+    """
 
     size = 1 << 18
 

@@ -8,22 +8,20 @@ Weights go through in chunks: nothing but the gradient itself is ever as large a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from types import ModuleType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from bandstop.errors import ConfigError, MissingExtra
+from bandstop.errors import ConfigError
 from bandstop.method.histogram.torch_backend import CELLS, TorchPasses, table_of_cells
-from bandstop.method.prior_base import Prior
+from bandstop.method.priors import Prior
 
 __all__ = [
-    "Backend",
     "Bins",
     "Groups",
     "empty_gradients",
@@ -33,7 +31,6 @@ __all__ = [
     "work_dtype",
 ]
 
-Backend = Literal["auto", "torch", "fused"]
 CHUNK = 1 << 16  # weights at a time on a CPU: few calls, and temporaries that stay in its cache
 UNFOLDED = 1 << 20  # weights that go into a table before it is folded: float32 counts stay exact
 
@@ -74,7 +71,7 @@ class Bins:
         return (torch.arange(self.count, dtype=torch.float64) + 0.5) * self.width - self.limit
 
 
-def soft_histogram(values: Tensor | Sequence[Tensor], bins: Bins, *, backend: Backend = "auto") -> Tensor:
+def soft_histogram(values: Tensor | Sequence[Tensor], bins: Bins) -> Tensor:
     """Σ_w exp(−(w − q_k)²/β²) for each bin over all ``values`` together: K sums, not normalised.
 
     >>> counts = soft_histogram(torch.tensor([0.5, 0.5, -0.5]), Bins(1.0, 2))
@@ -83,7 +80,7 @@ def soft_histogram(values: Tensor | Sequence[Tensor], bins: Bins, *, backend: Ba
     """
     group = [values] if isinstance(values, Tensor) else list(values)
     require_weights(group)
-    groups = Groups([len(group)], [bins], backend)
+    groups = Groups([len(group)], bins)
     counts: Tensor = _Counts.apply(groups, *group)  # type: ignore[no-untyped-call]
     return counts
 
@@ -93,22 +90,22 @@ class Groups:
     """Which tensors share a histogram (consecutive ones, ``lengths`` of them), and over which bins."""
 
     lengths: Sequence[int]
-    bins: Sequence[Bins]
-    backend: Backend
+    bins: Bins
 
     def statistics(self, values: Sequence[Tensor]) -> Tensor:
         """For each group K sums, the sum of ρ, and the number of weights: [groups, K + 2]."""
         rest = iter(values)
-        pairs = zip(self.lengths, self.bins, strict=True)
-        return torch.stack([_statistics(list(islice(rest, n)), bins, self.backend) for n, bins in pairs])
+        return torch.stack([_statistics(list(islice(rest, n)), self.bins) for n in self.lengths])
 
     def add_slopes_(
         self, gradients: Sequence[Tensor | None], values: Sequence[Tensor], slopes: Tensor
     ) -> None:
-        """From the slope of a scalar for each sum [groups, K + 1], add that for each weight to ``gradients``."""
+        """From the slope of a scalar for each sum [groups, K + 1], add that for each weight to
+        ``gradients``.
+        """
         rest = iter(zip(gradients, values, strict=True))
-        for n, bins, slope in zip(self.lengths, self.bins, slopes, strict=True):
-            _add_slopes_(list(islice(rest, n)), bins, slope / bins.width, self.backend)
+        for n, slope in zip(self.lengths, slopes, strict=True):
+            _add_slopes_(list(islice(rest, n)), self.bins, slope / self.bins.width)
 
 
 class _Counts(torch.autograd.Function):
@@ -152,9 +149,9 @@ def precision(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def _statistics(values: Sequence[Tensor], bins: Bins, backend: Backend) -> Tensor:
+def _statistics(values: Sequence[Tensor], bins: Bins) -> Tensor:
     device, dtype = values[0].device, work_dtype(values)
-    passes = _passes(values, bins, backend)
+    passes = _passes(values, bins)
     table = table_of_cells("moments", bins.count, dtype, device).zero_()
     statistics = torch.zeros(bins.count + 2, dtype=precision(device), device=device)
     counts, unfolded = statistics[: bins.count], 0
@@ -173,11 +170,9 @@ def _statistics(values: Sequence[Tensor], bins: Bins, backend: Backend) -> Tenso
     return statistics
 
 
-def _add_slopes_(
-    pairs: Sequence[tuple[Tensor | None, Tensor]], bins: Bins, slope: Tensor, backend: Backend
-) -> None:
+def _add_slopes_(pairs: Sequence[tuple[Tensor | None, Tensor]], bins: Bins, slope: Tensor) -> None:
     values = [value for _, value in pairs]
-    dtype, passes = work_dtype(values), _passes(values, bins, backend)
+    dtype, passes = work_dtype(values), _passes(values, bins)
     table, tail = table_of_cells("slopes", bins.count, dtype, slope.device), slope[bins.count].to(dtype)
     passes.spread(slope[: bins.count], table)
     for gradient, value in pairs:
@@ -215,29 +210,21 @@ class _Passes(Protocol):
     def lookup_add_(self, gradient: Tensor, values: Tensor, table: Tensor, tail: Tensor) -> None: ...
 
 
-def _passes(values: Sequence[Tensor], bins: Bins, backend: Backend) -> _Passes:
-    """Fused passes if they are wanted, installed and fit for ``values`` (CPU, no float64), else torch's."""
-    if backend not in ("auto", "torch", "fused"):
-        raise ConfigError(f"a backend is one of auto, torch, fused, found {backend!r}")
+def _passes(values: Sequence[Tensor], bins: Bins) -> _Passes:
+    """Fused passes where numba is installed and fits ``values`` (CPU, no float64), else torch's."""
     device, dtype = values[0].device, work_dtype(values)
-    fit = device.type == "cpu" and dtype == torch.float32
-    if backend == "fused" and not fit:
-        raise ConfigError("the fused backend works on CPU tensors of at most 32 bits; choose auto or torch")
-    kernels = _kernels() if fit and backend != "torch" else None
-    if kernels is not None:
-        passes: _Passes = kernels.FusedPasses(CELLS / bins.width, bins.width, bins.limit)
-        return passes
-    if backend == "fused":
-        raise MissingExtra("numba", extra="fast")
+    fused = _fused_passes() if device.type == "cpu" and dtype == torch.float32 else None
+    if fused is not None:
+        return fused(CELLS / bins.width, bins.width, bins.limit)
     largest = max(value.numel() for value in values)
     size = min(CHUNK, largest) if device.type == "cpu" else max(CHUNK, largest // 128)
     return TorchPasses(bins.width, bins.limit, max(1, size), dtype, device)
 
 
 @lru_cache(maxsize=1)
-def _kernels() -> ModuleType | None:
+def _fused_passes() -> Callable[[float, float, float], _Passes] | None:
     try:
-        from bandstop.method.histogram import numba_backend as kernels
+        from bandstop.method.histogram.numba_backend import FusedPasses
     except ImportError:
         return None
-    return kernels
+    return FusedPasses

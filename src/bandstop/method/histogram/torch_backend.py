@@ -1,12 +1,12 @@
-"""Sums of narrow gaussians over millions of weights, at the cost of a few additions a weight.
+"""Sums of narrow gaussians over millions of weights, at the cost of a few additions per weight.
 
 Weights are counted against bins with φ(d) = exp(−4d²), d the distance in bins. Every bin is cut into CELLS
-cells and φ is a polynomial Σ c_p·t^p in each of them, t in [−½, ½] being the place inside the cell. Then
+cells and φ is a polynomial Σ c_p·t^p in each of them, t in [−½, ½] being the position inside the cell. Then
 
     Σ_w φ(w − q_k) = Σ_cells Σ_p c_p(cell, k) · Σ_{w in cell} t_w^p
 
 so one pass deposits the moments of each cell, and one small product folds them into bins. The way back
-mirrors it: a gradient over bins is spread into one polynomial a cell, and each weight looks up its own slope.
+mirrors it: a gradient over bins is spread into one polynomial per cell, and each weight looks up its own slope.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch import Tensor
 
 __all__ = ["CELLS", "TorchPasses", "plain_tensors", "polynomials", "table_of_cells"]
 
-CELLS = 96  # a bin
+CELLS = 96  # per bin
 REACH = 3  # bins on either side that a weight can touch: φ(3.5) = 5e-22
 WINDOW = 2 * REACH + 1
 # Relative error of φ and φ' where they matter: 1e-6 (quadratic), 1e-13 (seventh degree).
@@ -30,7 +30,7 @@ DEGREE = {torch.float32: 2, torch.float64: 7}
 
 @contextmanager
 def plain_tensors() -> Iterator[None]:
-    """For tensors that are kept: ordinary ones on the CPU, whatever mode and default device the caller is in."""
+    """For tensors that are cached: ordinary ones on the CPU, in whatever mode or device context the caller is."""
     with torch.inference_mode(False), torch.device("cpu"):
         yield
 
@@ -88,7 +88,7 @@ class TorchPasses:
         moments = table.view(table.shape[0], -1, CELLS)
         windows = torch.bmm(polynomials(table.dtype, table.device)[0], moments.transpose(1, 2))
         orders, _, rows = windows.shape
-        # Entry (i, r) counts the weights of row r, the bin r − REACH, for bin r − i: gather those with r = k + i.
+        # Entry (i, r): the weights of row r, which is bin r − REACH, counted for bin r − i. Gather r = k + i.
         diagonals = windows.as_strided((orders, rows - 2 * REACH, WINDOW), (WINDOW * rows, 1, rows + 1))
         counts.add_(diagonals.sum((0, 2)))
 

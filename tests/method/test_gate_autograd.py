@@ -1,0 +1,28 @@
+"""The gates' fast forward passes give the numbers of the plain ones."""
+
+import pytest
+import torch
+
+from bandstop.method import gate_autograd
+from bandstop.method.gate import Soft
+from bandstop.method.gate_autograd import shrunk_in_cache
+
+
+def test_a_large_gate_is_the_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    latent = torch.randn(300, 250, generator=torch.Generator().manual_seed(0))
+    latent[3, 3] = torch.nan
+    gain, threshold = torch.tensor(0.37), torch.tensor(1.1)
+    assert shrunk_in_cache(latent, gain, threshold) is not None
+    results = []
+    for large in (True, False):
+        if not large:
+            monkeypatch.setattr(gate_autograd, "PART", latent.numel())
+        inputs = latent.clone().requires_grad_(), gain.clone().requires_grad_()
+        weight = Soft().scaled(*inputs, threshold, torch.tensor(1.0))
+        weight.nan_to_num().square().sum().backward()
+        results.append((weight.detach().nan_to_num(7.0), inputs[0].grad))
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+    several = torch.func.vmap(lambda x: Soft().scaled(x, gain, threshold, torch.tensor(1.0)))(
+        latent.expand(2, 300, 250)
+    )
+    assert several.shape == (2, 300, 250)
