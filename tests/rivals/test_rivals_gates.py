@@ -204,7 +204,7 @@ def test_probabilities_start_open_and_meet_the_budget_by_projection() -> None:
 
 def test_the_noise_is_the_same_for_all_uses_in_a_step_and_new_in_the_next() -> None:
     run = started("probmask", steps=50).run(30)
-    band, latent = run.method.mask(run.method.layers[0]), run.method.layers[0].latent
+    band, latent = run.method.band(run.method.layers[0]), run.method.layers[0].latent
     assert isinstance(band, Sampled)
     first = band(latent).detach()
     assert torch.equal(first, band(latent).detach())

@@ -133,7 +133,7 @@ def test_rigl_grows_where_the_dense_gradient_is_largest() -> None:
 def test_rigl_takes_dense_gradients_only_when_it_needs_them() -> None:
     run = training("rigl")
     for step in range(1, 40):
-        band = run.method.mask(run.method.layers[0])
+        band = run.method.band(run.method.layers[0])
         assert band.watching == (step % 5 == 0 and step <= 30)
         keep = band.mask.clone()
         run.step()
