@@ -1,4 +1,4 @@
-"""Thresholds and masks are exact: against sorting, with ties, zeros and numbers below the smallest normal one."""
+"""Thresholds and masks are exact: against sorting, with ties, zeros and subnormal numbers."""
 
 import pytest
 import torch
