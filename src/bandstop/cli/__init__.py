@@ -16,6 +16,7 @@ VERBS = {
     "train": "train a recogniser to a budget of connections",
     "extract": "take another budget out of a run trained for many, without training",
     "live": "train a recogniser for continuous streams",
+    "studio": "record gestures, train, try and take away, on a local page",
     "evaluate": "judge a finished run on data",
     "predict": "name the action in sequence files",
     "report": "make a run's page of pictures",

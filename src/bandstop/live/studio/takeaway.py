@@ -1,0 +1,86 @@
+"""What a user takes away of a finished training: packages with their sizes, made when asked for."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from bandstop.deploy.export import export_model
+from bandstop.errors import ConfigError, ExportError
+from bandstop.files import atomic_write
+from bandstop.live.data import joined_live
+from bandstop.live.export import device_model, export_live
+from bandstop.live.recogniser import load_live
+from bandstop.skeleton import load
+from bandstop.training.recogniser import load_recogniser
+
+__all__ = ["PACKAGES", "make_package"]
+
+
+def _stream(run: Path) -> np.ndarray:
+    data = joined_live(load(load_recogniser(run).config.data))
+    return max(data.validation, key=len).joints[:3000]
+
+
+def _c(run: Path, folder: Path) -> None:
+    export_live(run, "c", folder, frames=_stream(run))
+
+
+def _wasm(run: Path, folder: Path) -> None:
+    export_live(run, "wasm", folder, frames=_stream(run))
+
+
+def _onnx(run: Path, folder: Path) -> None:
+    live = load_live(run)
+    length, frames = live.settings.plan.length, _stream(run)
+    windows = [frames[at : at + length] for at in range(0, len(frames) - length, length)]
+    export_model(device_model(live), "onnx", folder, sequences=windows)
+
+
+def _report(run: Path, folder: Path) -> None:
+    # A verb of the command line, in a process of its own: this room stands beside report, not above it.
+    command = [sys.executable, "-m", "bandstop", "report", str(run)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ExportError(f"the report could not be made: {done.stderr.strip()[-200:]}")
+    (folder / "report.html").write_bytes((run / "report.html").read_bytes())
+
+
+def _run(run: Path, folder: Path) -> None:
+    for name in ("config.json", "live.json", "log.jsonl", "metrics.json", "model.safetensors"):
+        (folder / name).write_bytes((run / name).read_bytes())
+
+
+PACKAGES: dict[str, tuple[str, Callable[[Path, Path], None]]] = {
+    "c": ("C99 for any device, no library needed", _c),
+    "wasm": ("WebAssembly for the browser, with a loader", _wasm),
+    "onnx": ("ONNX, the network alone", _onnx),
+    "report": ("a page of pictures about the training", _report),
+    "run": ("the run folder: weights, settings, log", _run),
+}
+"""Name → (what it is, what makes it)."""
+
+
+def make_package(what: str, run: Path, place: Path) -> Path:
+    """The zip of package ``what`` of a run; made once and kept in ``place``."""
+    if what not in PACKAGES:
+        raise ConfigError(f"a package is one of {', '.join(PACKAGES)}, found {what!r}")
+    target = place / f"{what}.zip"
+    if target.is_file():
+        return target
+    with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
+        PACKAGES[what][1](run, Path(made))
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(Path(made).iterdir()):
+                archive.write(file, f"bandstop-{what}/{file.name}")
+        with atomic_write(target) as part:
+            part.write_bytes(packed.getvalue())
+    return target

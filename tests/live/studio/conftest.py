@@ -1,0 +1,87 @@
+"""A studio server in a thread, and requests to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("starlette")
+
+from bandstop.live.studio.server import StudioServer  # noqa: E402 - only where the extra is installed
+
+
+@dataclass
+class Answer:
+    """Status, headers and body of an answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.body)
+
+
+class Visitor:
+    """Sends requests to a studio as its page would, unless told otherwise."""
+
+    def __init__(self, server: StudioServer) -> None:
+        self.server = server
+
+    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        own = {"host": f"127.0.0.1:{self.server.port}", "x-bandstop-token": self.server.token}
+        sent = {**own, **{key.replace("_", "-"): value for key, value in headers.items()}}
+        sent = {key: value for key, value in sent.items() if value}
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        link = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
+        try:
+            link.putrequest(method, path, skip_host=True)
+            for key, value in sent.items():
+                link.putheader(key, value)
+            if data is not None:
+                link.putheader("content-length", str(len(data)))
+            link.endheaders(data)
+            answer = link.getresponse()
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            link.close()
+
+    def record(self, name: str, identifier: str, frames: np.ndarray) -> Answer:
+        """Store a recording."""
+        path = f"/api/recordings/{name.replace(' ', '%20')}/{identifier}"
+        return self("PUT", path, np.ascontiguousarray(frames, "<f4").tobytes())
+
+
+def started(folder: Path, port: int = 0, token: str | None = None) -> tuple[StudioServer, threading.Thread]:
+    """A server that answers."""
+    server = StudioServer(folder, port=port, token=token)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(200):
+        try:
+            http.client.HTTPConnection("127.0.0.1", server.port, timeout=1).connect()
+            return server, thread
+        except OSError:
+            time.sleep(0.05)
+    raise TimeoutError("the studio does not answer")
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Visitor]:
+    """A studio with an empty project."""
+    server, thread = started(tmp_path / "project")
+    yield Visitor(server)
+    server.stop()
+    thread.join(timeout=20)
