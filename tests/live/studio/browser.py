@@ -24,7 +24,7 @@ def open_chromium(*more: str):
         pytest.skip("chromium and chromium-driver are not installed (tools/apt-packages.txt)")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1000", *more):
+    for word in ("--headless=new", "--no-sandbox", "--window-size=1280,1000", *more):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
-from bandstop.live.studio.server import StudioServer  # noqa: E402 - only where the extra is installed
+from bandstop.live.studio.server import StudioServer
 
 
 @dataclass

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bandstop.errors import DataError
 from bandstop.live.studio import recordings
 from bandstop.live.studio.recordings import Recordings, checked_class
-from bandstop.errors import DataError
 from bandstop.skeleton import load
 from bandstop.skeleton.layouts import HAND
 
@@ -50,7 +50,9 @@ def test_the_token_in_the_address_becomes_a_cookie(studio):
     # The address opens the front page only, and a wrong one opens nothing.
     assert studio("GET", f"/api/state?token={token}", x_bandstop_token="").status == 403
     assert studio("GET", "/?token=guess", x_bandstop_token="").status == 403
-    assert studio("GET", "/api/state", host=f"localhost:{port}", origin=f"http://localhost:{port}").status == 200
+    assert (
+        studio("GET", "/api/state", host=f"localhost:{port}", origin=f"http://localhost:{port}").status == 200
+    )
 
 
 def test_every_answer_has_the_policy(studio):
@@ -65,7 +67,9 @@ def test_only_this_machine_is_bound(studio):
     assert studio.server._socket.getsockname()[0] == "127.0.0.1"
 
 
-@pytest.mark.parametrize("path", ["/page/..%2fapp.py", "/page/app.py", "/mediapipe/..%2f..%2fx", "/page/none.js"])
+@pytest.mark.parametrize(
+    "path", ["/page/..%2fapp.py", "/page/app.py", "/mediapipe/..%2f..%2fx", "/page/none.js"]
+)
 def test_no_other_file_is_served(studio, path):
     assert studio("GET", path).status == 404
 

@@ -50,7 +50,9 @@ def _answering(handler: Handler) -> Handler:
             return JSONResponse({"problem": str(error)}, status_code=400)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            said = "the disk is full: nothing was lost, make room and it is sent again" if full else f"{error}"
+            said = (
+                "the disk is full: nothing was lost, make room and it is sent again" if full else f"{error}"
+            )
             return JSONResponse({"problem": said}, status_code=507 if full else 500)
 
     return safe
@@ -129,9 +131,7 @@ class Studio:
     async def read(self, request: Request) -> Response:
         """The frames of a recording, as they were sent."""
         path = request.path_params
-        frames = await run_in_threadpool(
-            self.project.recordings.read, path["class_name"], path["identifier"]
-        )
+        frames = await run_in_threadpool(self.project.recordings.read, path["class_name"], path["identifier"])
         return Response(frames.astype("<f4").tobytes(), media_type="application/octet-stream")
 
     @_answering
@@ -198,7 +198,9 @@ class Studio:
                         found = await run_in_threadpool(self.project.trainings.progress, numbers[-1], 0)
                     now = (numbers[-1], found["done"], found["state"])
                     if now != sent:
-                        await socket.send_text(json.dumps({**found, "after": found["done"] - len(found["rows"])}))
+                        await socket.send_text(
+                            json.dumps({**found, "after": found["done"] - len(found["rows"])})
+                        )
                         sent = now
                 try:
                     await asyncio.wait_for(socket.receive_text(), timeout=0.5)

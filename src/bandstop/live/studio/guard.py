@@ -1,7 +1,8 @@
-"""Who may talk to the studio: this machine's browser, by the page that was opened with the token, nobody else.
+"""Who may talk to the studio: the page that this machine's browser opened with the token, nobody else.
 
-A request must name this server's own address as its host (no DNS rebinding), must not come from another site (no
-cross-origin requests, read or write), and must carry the token: in the address once, afterwards in a cookie.
+A request must name this server's own address as its host (no DNS rebinding), must not come from another site
+(no cross-origin requests, read or write), and must carry the token: in the address once, afterwards in a
+cookie.
 """
 
 from __future__ import annotations

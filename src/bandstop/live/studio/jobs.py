@@ -1,4 +1,4 @@
-"""Trainings of a project: one at a time, each in a process of its own, that can be stopped and taken up again."""
+"""Trainings of a project: one at a time, each in a process of its own, stopped and taken up again at will."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = ("epoch", "loss", "train_accuracy", "kept", "rate", "seconds")
 
 
 class Trainings:
-    """The trainings below ``folder``: run 1, 2, … each with `job.json`, `run/` and, at the end, `outcome.json`."""
+    """The trainings below ``folder``: 1, 2, … each with `job.json`, `run/` and `outcome.json`."""
 
     def __init__(self, folder: Path, recordings: Path) -> None:
         self.folder, self.recordings = folder, recordings

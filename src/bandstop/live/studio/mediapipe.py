@@ -1,4 +1,4 @@
-"""MediaPipe's hand landmarks for the page: fetched once from the npm registry with a checked hash, or from a folder."""
+"""MediaPipe's hand landmarks for the page: fetched once from the npm registry with a checked hash."""
 
 from __future__ import annotations
 

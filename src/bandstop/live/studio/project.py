@@ -25,4 +25,6 @@ class Project:
         folder = folder.resolve()
         recorded = folder / "recordings"
         recorded.mkdir(parents=True, exist_ok=True)
-        return Project(folder, Recordings(recorded, folder / "bin"), Trainings(folder / "trainings", recorded))
+        return Project(
+            folder, Recordings(recorded, folder / "bin"), Trainings(folder / "trainings", recorded)
+        )

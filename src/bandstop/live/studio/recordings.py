@@ -45,20 +45,23 @@ def checked_class(name: str) -> str:
     bad = set('/\\:*?"<>|') & set(name)
     if not 1 <= len(name) <= 60 or name[0] == "." or bad or not name.isprintable():
         raise DataError(
-            f"a class name has 1 to 60 letters, without / \\ : * ? \" < > | and no dot in front, found {name[:80]!r}"
+            'a class name has 1 to 60 letters, without / \\ : * ? " < > | and no dot in front, '
+            f"found {name[:80]!r}"
         )
     return name
 
 
 class Recordings:
-    """The recordings below ``folder``; deleted ones are moved to ``bin``, from where a deletion can be taken back."""
+    """The recordings below ``folder``; deleted ones are moved to ``bin``, from where they can come back."""
 
     def __init__(self, folder: Path, bin_folder: Path) -> None:
         self.folder, self.bin = folder, bin_folder
 
     def _path(self, class_name: str, identifier: str) -> Path:
         if not _IDENTIFIER.fullmatch(identifier):
-            raise DataError(f"a recording's name has 4 to 64 letters a-z, digits and dashes, found {identifier[:80]!r}")
+            raise DataError(
+                f"a recording's name has 4 to 64 letters a-z, digits and dashes, found {identifier[:80]!r}"
+            )
         return self.folder / checked_class(class_name) / f"{identifier}.csv"
 
     def add_class(self, name: str) -> str:
@@ -76,10 +79,11 @@ class Recordings:
             place.rmdir()
 
     def save(self, class_name: str, identifier: str, frames: NDArray[np.float32]) -> Recording:
-        """Store frames ``[T, 21, 3]``; the same identifier again replaces what is there, so that sending twice is safe."""
+        """Store frames ``[T, 21, 3]``; sending the same identifier twice is harmless."""
         if frames.ndim != 3 or frames.shape[1:] != (JOINTS, 3) or not 2 <= len(frames) <= MOST_FRAMES:
             raise DataError(
-                f"a recording has 2 to {MOST_FRAMES} frames of {JOINTS} joints, found shape {list(frames.shape)}"
+                f"a recording has 2 to {MOST_FRAMES} frames of {JOINTS} joints, "
+                f"found shape {list(frames.shape)}"
             )
         if not np.isfinite(frames).all():
             raise DataError("a recording has finite numbers only")

@@ -26,7 +26,9 @@ class StudioServer:
         try:
             self._socket.bind(("127.0.0.1", port))
         except OSError as problem:
-            raise ConfigError(f"port {port} cannot be used ({problem.strerror}); choose another --port") from None
+            raise ConfigError(
+                f"port {port} cannot be used ({problem.strerror}); choose another --port"
+            ) from None
         self.port: int = self._socket.getsockname()[1]
         self.token = token or secrets.token_urlsafe(24)
         self.project = Project.open(folder)

@@ -1,7 +1,7 @@
 """A training of the studio, in a process of its own: ``python -m bandstop.live.studio.worker JOB.json``.
 
-It writes what the page wants to know beside the run: `log.jsonl` (training's own), and at the end `outcome.json`. A killed
-worker leaves a checkpoint; the same job started again goes on from there.
+It writes what the page wants to know beside the run: `log.jsonl` (training's own), and at the end
+`outcome.json`. A killed worker leaves a checkpoint; the same job started again goes on from there.
 """
 
 from __future__ import annotations

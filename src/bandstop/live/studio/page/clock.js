@@ -1,13 +1,16 @@
 // Frames of a camera come when they come; recordings and recognisers want an even clock.
 
 // Puts timed frames on a clock of `rate` frames a second by linear interpolation; push() returns the frames that are due.
+// A pause of more than LONGEST_GAP (the hand was away, or another file began) is not bridged.
+const LONGEST_GAP = 1500;
+
 export function evenClock(rate) {
   const step = 1000 / rate;
   let before = null; // {time, joints}
   let next = 0;
   return {
     push(time, joints) {
-      if (before === null || time - before.time > 500 || time <= before.time) { // a gap: begin anew
+      if (before === null || time - before.time > LONGEST_GAP || time <= before.time) { // a gap: begin anew
         before = { time, joints };
         next = time + step;
         return [Float32Array.from(joints)];

@@ -10,6 +10,8 @@ import * as trying from "./try.js";
 
 export const $ = (id) => document.getElementById(id);
 export const shared = { state: null, training: null, watchers: new Set(), source: null };
+const SLOW = 12; // pictures a second below which quick gestures blur
+const arrivals = [];
 const STEPS = ["record", "train", "try", "take"];
 
 export function say(text) {
@@ -66,7 +68,11 @@ function tabs() {
 
 // Every frame goes to the picture and to whoever watches: a recording under way, the recogniser that is tried.
 function seen(time, joints) {
-  $("source-state").textContent = joints ? "A hand is seen." : "No hand is seen.";
+  arrivals.push(performance.now());
+  if (arrivals.length > 8) arrivals.shift();
+  const rate = 1000 * (arrivals.length - 1) / Math.max(1, arrivals.at(-1) - arrivals[0]);
+  const slow = arrivals.length === 8 && rate < SLOW ? ` Only ${rate.toFixed(0)} pictures a second are read: too few for quick gestures.` : "";
+  $("source-state").textContent = (joints ? "A hand is seen." : "No hand is seen.") + slow;
   drawHand($("skeleton"), joints, shared.state.edges);
   for (const watch of shared.watchers) watch(time, joints);
 }
