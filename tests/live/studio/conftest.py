@@ -85,3 +85,28 @@ def studio(tmp_path: Path) -> Iterator[Visitor]:
     yield Visitor(server)
     server.stop()
     thread.join(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    """A Chromium for the tests of a file."""
+    from tests.live.studio.browser import open_chromium
+
+    found = open_chromium()
+    yield found
+    found.quit()
+
+
+@pytest.fixture
+def page(driver: Any, studio: Visitor) -> Iterator[Any]:
+    """The page of a studio that has one empty class."""
+    from tests.live.studio.page import Page
+
+    studio("POST", "/api/classes", {"name": "fist"})
+    yield Page(driver, studio).open()
+    for handle in driver.window_handles[1:]:
+        driver.switch_to.window(handle)
+        driver.close()
+    driver.switch_to.window(driver.window_handles[0])
+    driver.execute_script("localStorage.clear()")
+    driver.get("about:blank")

@@ -1,7 +1,7 @@
 """A drawn hand that waves, as a camera file: enough of a hand for MediaPipe to find one.
 
-The hand of :mod:`bandstop.skeleton.kinematics` is drawn as shaded capsules (bones with flesh) over a plain wall and
-written as an uncompressed Y4M video, which Chromium plays as its fake camera.
+The hand of :mod:`bandstop.skeleton.kinematics` is drawn as shaded capsules (bones with flesh) over a plain
+wall and written as an uncompressed Y4M video, which Chromium plays as its fake camera.
 """
 
 from __future__ import annotations

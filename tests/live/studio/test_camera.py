@@ -1,4 +1,4 @@
-"""The whole way from a camera: a drawn hand before Chromium's fake camera, real landmarks by MediaPipe in the page.
+"""The whole way from a camera: a drawn hand before Chromium's fake camera, landmarks by MediaPipe.
 
 Software rendering takes about a second a picture, so this is a short visit.
 """
@@ -16,7 +16,7 @@ from bandstop.skeleton.layouts import HAND
 from tests.live.studio.browser import open_chromium
 from tests.live.studio.conftest import Visitor
 from tests.live.studio.drawn_hand import write_camera_file
-from tests.live.studio.test_page import Page
+from tests.live.studio.page import Page
 
 
 @pytest.fixture(scope="module")

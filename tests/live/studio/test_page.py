@@ -3,110 +3,18 @@
 from __future__ import annotations
 
 import errno
-import io
 import time
-import zipfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.live.studio.browser import FEW, a_stream, few_hands, idle_part, landmark_file, open_chromium
+from tests.live.studio.browser import a_stream
 from tests.live.studio.conftest import Visitor, started
+from tests.live.studio.page import Page
 
 STREAM = a_stream()
-
-
-class Page:
-    """What a user does on the page."""
-
-    def __init__(self, driver: Any, studio: Visitor) -> None:
-        self.driver, self.studio = driver, studio
-
-    def open(self, step: str = "record") -> Page:
-        """Open the studio by its address, at a step."""
-        self.driver.get(self.studio.server.address)
-        self.driver.get(f"http://127.0.0.1:{self.studio.server.port}/#{step}")
-        self.ready()
-        return self
-
-    def ready(self) -> None:
-        """Wait until the page has begun."""
-        self.until(lambda: self.script("return document.body.dataset.ready") == "yes")
-
-    def script(self, text: str, *given: Any) -> Any:
-        """What a piece of JavaScript answers."""
-        return self.driver.execute_script(text, *given)
-
-    def find(self, selector: str) -> Any:
-        """One element."""
-        return self.driver.find_element("css selector", selector)
-
-    def text(self, selector: str) -> str:
-        """The text of an element."""
-        return self.find(selector).text
-
-    def click(self, selector: str) -> None:
-        """Press something."""
-        self.find(selector).click()
-
-    def choose(self, selector: str, value: str) -> None:
-        """Choose from a list."""
-        event = "arguments[0].dispatchEvent(new Event('input', {bubbles: true}))"
-        self.script(f"arguments[0].value = arguments[1]; {event}", self.find(selector), value)
-
-    def until(self, true: Callable[[], Any], seconds: float = 30) -> Any:
-        """Wait until something is so."""
-        end, problem = time.monotonic() + seconds, None
-        while time.monotonic() < end:
-            try:
-                if found := true():
-                    return found
-            except Exception as error:  # an element that is just being replaced
-                problem = error
-            time.sleep(0.05)
-        said = self.script("return document.getElementById('message').textContent")
-        log = self.driver.get_log("browser")
-        raise AssertionError(f"waited {seconds} s in vain; the page says {said!r}, {problem}, {log}")
-
-    def play(self, path: Path, frames: np.ndarray, speed: int = 4) -> None:
-        """Open a landmark file as the source."""
-        self.choose("#speed", str(speed))
-        self.find("#use-file").send_keys(str(landmark_file(path, frames)))
-        self.until(lambda: "A hand is seen" in self.text("#source-state"))
-
-    def record(self, name: str, seconds: str = "1") -> None:
-        """Choose a class and press Record, without a countdown."""
-        self.choose("#count-from", "0")
-        self.choose("#seconds", seconds)
-        self.click(f"[data-class='{name}']")
-        self.click("#record")
-
-    def stored(self) -> list[str]:
-        """Recordings on disk, as class/file."""
-        folder = self.studio.server.project.recordings.folder
-        return sorted(f"{file.parent.name}/{file.name}" for file in folder.glob("*/*.csv"))
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Any]:
-    found = open_chromium()
-    yield found
-    found.quit()
-
-
-@pytest.fixture
-def page(driver: Any, studio: Visitor) -> Iterator[Page]:
-    studio("POST", "/api/classes", {"name": "fist"})
-    yield Page(driver, studio).open()
-    for handle in driver.window_handles[1:]:
-        driver.switch_to.window(handle)
-        driver.close()
-    driver.switch_to.window(driver.window_handles[0])
-    driver.execute_script("localStorage.clear()")
-    driver.get("about:blank")
 
 
 def test_record_replay_delete_and_undo(page: Page, tmp_path: Path) -> None:
@@ -255,47 +163,3 @@ def test_a_wrong_file_is_named(page: Page, tmp_path: Path) -> None:
     (tmp_path / "wrong.csv").write_text("1,2,3\n")
     page.find("#use-file").send_keys(str(tmp_path / "wrong.csv"))
     page.until(lambda: "no row of 63 numbers" in page.text("#message"))
-
-
-def test_from_recordings_to_a_package(page: Page, tmp_path: Path) -> None:
-    hands = few_hands()
-    for i, (frames, label) in enumerate(zip(hands, hands.labels, strict=True)):
-        assert page.studio.record(hands.class_names[label], f"given-{i:03d}", frames).status == 201
-    assert page.studio.record("none", "given-idle", idle_part(STREAM)[:600]).status == 201
-    page.studio("DELETE", "/api/classes/fist")
-    page.driver.refresh()
-    page.ready()
-    page.click("#tab-train")
-    assert "enough" in page.text("#enough")
-
-    # Train, stop on the way, go on, come to the end.
-    page.choose("#epochs", "80")
-    page.click("#train")
-    page.until(lambda: "epoch" in page.text("#train-state"), 60)
-    page.click("#cancel")
-    page.until(lambda: page.text("#train-state").startswith("Stopped"))
-    job = page.studio.server.project.trainings.place(1) / "job.json"
-    page.click("#resume")
-    page.until(lambda: page.text("#train-state").startswith("Done"), 240)
-    assert job.is_file() and "95 % sure" in page.text("#outcome")
-
-    # Try: the module in the page names what the Python recogniser names.
-    page.click("#tab-try")
-    page.play(tmp_path / "stream.csv", STREAM.joints, speed=8)
-    page.click("#try-start")
-    page.until(lambda: len(page.driver.find_elements("css selector", "#events li")) >= 1, 60)
-    named = page.text("#events li:last-child strong")
-    assert named in FEW
-    page.click("#events li:last-child button")
-    page.until(lambda: "1 of 1 events were right" in page.text("#confusion"))
-    page.click("#try-stop")
-    page.click("#stop-source")
-
-    # Take away: sizes are shown, and a package is what it says.
-    page.click("#tab-take")
-    page.until(lambda: "making it" not in page.text("#packages"), 120)
-    sizes = {what: page.text(f"[data-size='{what}']") for what in ("c", "wasm", "onnx", "report", "run")}
-    assert all("kB" in size or "bytes" in size for size in sizes.values()), sizes
-    data = page.studio("GET", "/api/trainings/1/packages/c").body
-    names = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    assert "bandstop-c/recogniser_live.c" in names and "bandstop-c/recogniser.h" in names
