@@ -11,8 +11,8 @@ from bandstop.files import write_text
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- live-table: made by benchmarks/live_page.py -->\n", "<!-- /live-table -->"
 HEAD = (
-    "| streams | network | connections | gestures | found | false alarms a minute | Jaccard index "
-    "| delay, median | delay, nine of ten |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n"
+    "| streams | network | connections | gestures | found | false alarms per minute | Jaccard index "
+    "| delay, median | delay, 90 % |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n"
 )
 
 

@@ -4,6 +4,7 @@ import ast
 import doctest
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,15 @@ def test_blocks_can_be_read(page: Path) -> None:
             tomllib.loads(text)
         elif kind == "python" and ">>>" not in text:
             ast.parse(text.replace("…", "..."))
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *PAGES], ids=names)
+def test_lists_begin_where_every_markdown_sees_them(page: Path) -> None:
+    """After an empty line or another item: GitHub is content with less, the site is not."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for before, line in pairwise(text.splitlines()):
+        if re.match(r"(-|\d+\.) ", line) and before.strip():
+            assert re.match(r"((-|\d+\.) | {2,3}\S)", before), f"{page.name}: {line}"
 
 
 def test_doctests_hold() -> None:

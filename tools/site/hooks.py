@@ -42,6 +42,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             raise PluginError(str(error)) from None
     if here.startswith("examples/"):
         return markdown
+    markdown = markdown.replace("\\<", "&lt;")  # an escape of GitHub's Markdown that Python's does not know
     return LINK.sub(lambda found: _moved(found, origin, here), markdown)
 
 
