@@ -1,12 +1,12 @@
-"""Exported networks against the runtimes, in one run:
-`python benchmarks/deploy.py [--data DATA] [--nets DIR]`.
+"""Exported networks against the runtimes: `python benchmarks/deploy.py [--data DATA] [--nets DIR]`.
 
 Trains what is missing in ``--nets`` (the 39 k and the 251 k GCN, each at 0, 55, 80, 95, 98 and 99 %; on the
-embedded hands unless ``--data`` names others as for `bandstop train`), exports and compiles each network, and
-times it beside the rivals, which live in environments of their own under ``--rivals`` (made on first use).
-One core, batch 1, all in turns, medians. Results go to benchmarks/results/deploy.json after every network, so
-that a stopped run goes on where it was (``--again`` measures anew); then the tables in docs/deploy.md and
-README.md and the picture docs/deploy.png are made from them (``--table`` does only that).
+embedded hands unless ``--data`` names others as for `bandstop train`), exports and compiles each network,
+and times it beside the rivals, which live in environments of their own under ``--rivals`` (made on first
+use). One core, batch 1, all in turns, medians. Results go to benchmarks/results/deploy.json after every
+network, so that a stopped run goes on where it was (``--again`` measures anew); then the tables in
+docs/deploy.md and README.md and the picture docs/deploy.png are made from them (``--table`` does only
+that).
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ import torch
 from deploy_race import ONE, one_core, race, save_network, versions
 from deploy_table import write_all
 
-from bandstop.cli.deploy_run import model_of_run, samples_of_run
-from bandstop.deploy.c.files import c_files
-from bandstop.deploy.c.fixed import fixed_files
-from bandstop.deploy.packed.file import to_bytes
+from bandstop.cli.deploy_run import run_to_deploy
+from bandstop.deploy import ExportOptions, make_c, signals_of, to_bytes
 from bandstop.deploy.run.bare_metal import CORTEX_M4, chip_footprint
-from bandstop.deploy.run.instructions import count_instructions
+from bandstop.deploy.run.measure import TimedC, count_instructions
 from bandstop.deploy.run.native import Native
-from bandstop.deploy.run.timing import TimedC
-from bandstop.deploy.verify import reference_scores, signals_of
+from bandstop.deploy.verify import reference_scores
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "deploy.json"
@@ -75,13 +72,13 @@ def train_missing(nets: Path, data: str, epochs: int) -> None:
 def measure_ours(model, inputs, wanted) -> tuple[dict[str, object], TimedC]:
     """Our own exports of one network, and the fast one made ready for the race."""
     start = time.perf_counter()
-    fast = c_files(model)
+    fast = make_c(model)
     exported = time.perf_counter()
     native = Native(fast)
     compiled = time.perf_counter()
-    small, tiny = c_files(model, aim="size"), fixed_files(model, inputs, bits=8)
+    small = make_c(model, ExportOptions(aim="size"))
+    tiny = make_c(model, ExportOptions(number="int8"), inputs=inputs)
     float32, int8 = chip_footprint(small, CORTEX_M4), chip_footprint(tiny, CORTEX_M4)
-    kept = sum(int((p != 0).sum()) for p in model.net.parameters() if p.ndim > 1)
     figures = {
         "largest_difference": float(np.abs(native.network(inputs) - wanted).max()),
         "instructions": count_instructions(fast),
@@ -94,17 +91,16 @@ def measure_ours(model, inputs, wanted) -> tuple[dict[str, object], TimedC]:
         "flash_int8": int8.flash,
         "ram_int8": int8.ram + int8.stack,
         "bytes_file": len(to_bytes(model)),
-        "bytes_limit": int(2.5 * kept + 512),
+        "bytes_limit": int(2.5 * model.kept + 512),
     }
     return figures, TimedC(fast, inputs)
 
 
 def measure(run: Path, rivals: Path, rounds: int, seconds: float) -> dict[str, object]:
     """Everything about one network."""
-    model = model_of_run(run)
+    # 16 inputs stay in the second-level cache, for rivals as for us.
+    model, samples = run_to_deploy(run, most=16)
     weights = sum(p.numel() for p in model.net.parameters() if p.ndim > 1)
-    kept = sum(int((p != 0).sum()) for p in model.net.parameters() if p.ndim > 1)
-    samples = samples_of_run(run, most=16)  # 16 inputs stay in the second-level cache, for rivals as for us
     inputs = signals_of(model, samples.sequences)
     wanted = reference_scores(model, inputs)
     ours, timed = measure_ours(model, inputs, wanted)
@@ -112,7 +108,7 @@ def measure(run: Path, rivals: Path, rounds: int, seconds: float) -> dict[str, o
         save_network(model, inputs, wanted, Path(made))
         found = race(timed, Path(made), rivals, rounds=rounds, seconds=seconds)
     ours |= found.pop("ours") | {"live_macs": json.loads((run / "metrics.json").read_text())["macs_live"]}
-    return {"weights": weights, "kept": kept, "load": os.getloadavg()[0], "ours": ours, "rivals": found}
+    return {"weights": weights, "kept": model.kept, "load": os.getloadavg()[0], "ours": ours, "rivals": found}
 
 
 def machine() -> str:

@@ -1,5 +1,4 @@
-"""The cost model beside the clock: every step of every network's program is timed,
-`python benchmarks/deploy_costs.py RUN…`.
+"""The cost model beside the clock: `python benchmarks/deploy_costs.py RUN…` times every operation.
 
 A step's time is the difference between the program up to it and the program before it, best of many rounds.
 The constants of ``bandstop.deploy.plan.cost.Machine`` were set by hand so that the two columns agree; do so
@@ -14,39 +13,32 @@ from pathlib import Path
 
 import torch
 
-from bandstop.cli.deploy_run import model_of_run, samples_of_run
+from bandstop.cli.deploy_run import run_to_deploy
+from bandstop.deploy import signals_of
 from bandstop.deploy.c.files import assemble
 from bandstop.deploy.c.speed import emit_speed
-from bandstop.deploy.plan.choose import lower_for_speed
-from bandstop.deploy.run.timing import TimedC
-from bandstop.deploy.verify import signals_of
+from bandstop.deploy.lower import lower_variants
+from bandstop.deploy.plan import LANES
+from bandstop.deploy.plan.choose import cheapest_plan
+from bandstop.deploy.run.measure import TimedC
 
 
 def main() -> None:
-    """Print one line a step: what the model says and what was measured, in nanoseconds."""
+    """Print one line per operation: what the model says and what was measured, in nanoseconds."""
     torch.set_num_threads(1)
     for run in map(Path, sys.argv[1:]):
-        model = model_of_run(run)
-        inputs = signals_of(model, samples_of_run(run, most=16).sequences)
-        plan = lower_for_speed(model.net, model.example)
+        model, samples = run_to_deploy(run, most=16)
+        inputs = signals_of(model, samples.sequences)
+        plan = cheapest_plan(lower_variants(model.net, model.example, lanes=LANES))
         before = 0.0
         print(run.name)
-        for count, step in enumerate(plan.steps, start=1):
-            definitions, body, work = emit_speed(replace(plan, steps=plan.steps[:count]))
-            files = assemble(
-                model,
-                plan.program,
-                name="part",
-                definitions=definitions,
-                body=f"{body}\n    (void)scores;",
-                work=work,
-                plan="",
-                open_ended=False,
-            )
+        for count, planned in enumerate(plan.operations, start=1):
+            code = emit_speed(replace(plan, operations=plan.operations[:count]))
+            files = assemble(model, replace(code, body=f"{code.body}\n    (void)scores;"), name="part")
             timed = TimedC(files, inputs)
             spent = min(timed.latency().fastest for _ in range(3))
-            name = f"  {step.operation.dst:9s} {step.kind:12s}"
-            print(f"{name} model {step.cost:6.0f}  measured {spent - before:6.0f}", flush=True)
+            name = f"  {planned.operation.dst:9s} {planned.form:16s}"
+            print(f"{name} model {planned.cost:6.0f}  measured {spent - before:6.0f}", flush=True)
             before = spent
 
 

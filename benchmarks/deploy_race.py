@@ -1,6 +1,4 @@
-"""The rivals' environments, and the race: every program is made ready, then all are timed in turns,
-several rounds.
-"""
+"""The rivals' environments, and the race: all programs are made ready, then timed in turns."""
 
 from __future__ import annotations
 
@@ -14,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bandstop.deploy.lower.folded import folded_net
-from bandstop.deploy.lower.folding import array, norm_affine
-from bandstop.deploy.onnx.file import to_onnx
-from bandstop.deploy.run.timing import TimedC
+from bandstop.deploy import to_onnx
+from bandstop.deploy.lower import folded
+from bandstop.deploy.lower.batchnorm import array
+from bandstop.deploy.run.measure import TimedC
 from bandstop.deploy.run.toolchain import FAST, native_compiler
 
 SCRIPTS = Path(__file__).parent / "deploy_rivals"
@@ -62,23 +60,23 @@ def versions(folder: Path) -> dict[str, str]:
 
 
 def save_network(model, inputs, wanted, work: Path) -> None:
-    """What the rivals start from: the ONNX file, or the folded network's arrays; inputs,
-    and PyTorch's scores for them.
+    """What the rivals start from: the ONNX file, or the folded network's arrays.
+
+    Inputs, and PyTorch's scores for them.
     """
     (work / "model.onnx").write_bytes(to_onnx(model, batch=1))
     np.save(work / "inputs.npy", inputs)
     np.save(work / "wanted.npy", wanted)
-    plain = folded_net(model.net)
+    plain = folded(model.net)
     if plain.dense is not None:
         raise SystemExit("the benchmark covers GCNs without a dense layer")
-    offsets = {n: norm_affine(getattr(plain, n), n)[1] for n in ("encoder_norm", "graph_norm")}
     np.savez(
         work / "weights.npz",
         encoder=array(plain.encoder.weight),
-        encoder_offset=offsets["encoder_norm"],
+        encoder_offset=array(plain.encoder_norm.bias),
         adjacency=array(plain.graph.adjacency),
         filters=array(plain.graph.filters),
-        graph_offset=offsets["graph_norm"],
+        graph_offset=array(plain.graph_norm.bias),
         classifier=array(plain.classifier.weight),
         class_offset=array(plain.classifier.bias),
     )
@@ -124,8 +122,9 @@ def one_core() -> None:
 
 
 def race(ours: TimedC, work: Path, rivals: Path, *, rounds: int, seconds: float) -> dict[str, dict]:
-    """Median over ``rounds`` of every program's own medians, all taking turns;
-    a rival that fails says why.
+    """Median over ``rounds`` of every program's own medians, all taking turns.
+
+    A rival that fails says why.
     """
     ready: dict[str, Rival] = {}
     found: dict[str, dict] = {}

@@ -9,7 +9,7 @@ from rival import RATES, WEIGHT_DECAY, Rival
 from torch import Tensor, nn
 
 from bandstop import Pruner
-from bandstop.deploy.sparse_state import save_sparse
+from bandstop.deploy import save_sparse
 
 
 class Bandstop(Rival):

@@ -1,4 +1,4 @@
-"""Randomly pruned networks, sequences and models for the tests."""
+"""Randomly pruned networks, sequences, models and their C for the tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from bandstop.deploy.c.files import CFiles
+from bandstop.deploy.export import ExportOptions, make_c
 from bandstop.deploy.model import DeployModel
 from bandstop.nets import NetConfig, build_net
 from bandstop.skeleton.normalise import Normaliser
@@ -60,7 +62,12 @@ def make_model(rate: float, **config: object) -> DeployModel:
     net = make_net(rate, **config)
     names = tuple(f"action {i}" for i in range(net.classifier.out_features))
     joints = tuple(f"joint {i}" for i in range(JOINTS))
-    return DeployModel(net, normaliser(), names, joints, hand_edges(), "millimetres")
+    return DeployModel(net, normaliser(), names, joints, "millimetres")
+
+
+def c_files(model: DeployModel, inputs: np.ndarray | None = None, **options: object) -> CFiles:
+    """C of a model; fixed point is scaled on ``inputs``."""
+    return make_c(model, ExportOptions(**options), inputs=inputs)
 
 
 def sequence(length: int, seed: int = 0) -> np.ndarray:

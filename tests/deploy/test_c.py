@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from bandstop.deploy.c.files import c_files
+from bandstop.deploy.c.files import assemble
+from bandstop.deploy.c.speed import emit_speed
+from bandstop.deploy.lower import Variant, lower
 from bandstop.deploy.model import DeployModel
+from bandstop.deploy.plan.choose import make_plan
+from bandstop.deploy.plan.cost import MACHINE, rows_possible
+from bandstop.deploy.plan.transpose import transposable
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
-from tests.deploy.nets_for_tests import make_model, make_net, sequence, sequences
-from tests.needs import COMPILERS, needs_compiler
+from tests.deploy.nets_for_tests import c_files, make_model, make_net, sequence, sequences
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("aim", ["speed", "size"])
 @pytest.mark.parametrize(
     "rate,config", [(0.0, {}), (0.6, {}), (0.9, {"dense": 16}), (0.98, {}), (0.99, {"combine": "concat"})]
 )
 def test_network_and_stream_equal_torch(rate, config, aim, compiler):
-    needs_compiler(compiler)
     model = make_model(rate, **config)
     native = Native(c_files(model, aim=aim), compiler=(compiler,), flags=("-O1", "-march=native"))
     inputs = torch.randn(6, 21, 96).numpy()
@@ -41,85 +44,64 @@ def test_network_and_stream_equal_torch(rate, config, aim, compiler):
 
 def test_every_way_of_writing_is_used_and_right():
     """Layouts forced one by one on the same network, so that none is right only where it is chosen."""
-    from dataclasses import replace
-
-    from bandstop.deploy.lower import lower
-    from bandstop.deploy.plan.choose import schedule as plan
-    from bandstop.deploy.plan.cost import rows_possible, turned_possible
-
     model = make_model(0.93)
-    program = lower(model.net, model.example, pitch=24)
-    schedule, met = plan(program), set()
+    program = lower(model.net, model.example, variant=Variant(pitch=24))
+    plan, met = make_plan(program), set()
     inputs = torch.randn(4, 21, 96).numpy()
     wanted = reference_scores(model, inputs)
-    for kind in ("rows", "dense rows", "blocks", "turned", "scan"):
-        steps = []
-        for step in schedule.steps:
-            possible = kind in ("blocks", "scan") or (
-                turned_possible(step.operation, schedule.program.sizes)
-                if kind == "turned"
-                else rows_possible(step.operation, schedule.program.sizes)
-            )
-            met.add(kind if possible else "scan")
-            everything = np.ones_like(step.live)
-            steps.append(
-                replace(step, kind=kind if possible else "scan", live=everything, place=None, room=0)
-            )
-        forced = replace(schedule, steps=tuple(steps))
+    for form in ("rows", "dense rows", "blocks", "transposed", "scan"):
+        operations = []
+        for planned in plan.operations:
+            can_be = transposable if form == "transposed" else rows_possible
+            possible = form in ("blocks", "scan") or can_be(planned.operation, program.sizes)
+            met.add(form if possible else "scan")
+            everything = np.ones_like(planned.live)
+            chosen = form if possible else "scan"
+            operations.append(replace(planned, form=chosen, live=everything, positions=None, size=0))
+        forced = replace(plan, operations=tuple(operations))
         assert np.abs(forced_scores(model, forced, inputs) - wanted).max() < 2e-6
-    assert met == {"rows", "dense rows", "blocks", "turned", "scan"}
+    assert met == {"rows", "dense rows", "blocks", "transposed", "scan"}
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(
-    ("cheap", "kinds"),
+    ("cheap", "forms"),
     [
         (
             {
-                "woven": 0.0,
-                "woven_far": 0.0,
-                "woven_long": 0.0,
-                "woven_step": 0.0,
-                "woven_group": 0.0,
+                "interleaved": 0.0,
+                "interleaved_far": 0.0,
+                "interleaved_long": 0.0,
+                "interleaved_step": 0.0,
+                "interleaved_group": 0.0,
                 "code_limit": 1e9,
             },
-            {"woven"},
+            {"interleaved"},
         ),
-        ({"weave_step": 0.0, "weave_group": 0.0}, {"woven loop"}),
-        ({"weave_step": 0.0, "weave_group": 0.0, "row_weight": -10.0}, {"woven loop", "left turned"}),
+        ({"interleave_loop_step": 0.0, "interleave_loop_group": 0.0}, {"interleaved loop"}),
+        (
+            {"interleave_loop_step": 0.0, "interleave_loop_group": 0.0, "row_weight": -10.0},
+            {"interleaved loop", "left transposed"},
+        ),
     ],
 )
-def test_results_that_lie_in_another_order(monkeypatch, cheap, kinds, compiler):
-    """What is woven or left turned is read where it lies; costs are bent so that these ways are chosen."""
-    from dataclasses import replace
+def test_results_that_lie_in_another_order(cheap, forms, compiler):
+    """Interleaved or left transposed results are read where they lie.
 
-    from bandstop.deploy.lower import lower
-    from bandstop.deploy.plan import choose as schedule
-    from bandstop.deploy.plan import cost
-    from bandstop.deploy.plan import interleave as weave
-
-    bent = replace(cost.MACHINE, **cheap)
-    monkeypatch.setattr(schedule, "MACHINE", bent)
-    for module, name in ((weave, "woven_cost"), (weave, "woven_loop_cost"), (cost, "turned_cost")):
-        true = getattr(module, name)
-        monkeypatch.setattr(schedule, name, lambda *a, true=true, **k: true(*a, machine=bent, **k))
+    Costs are bent so that these are chosen.
+    """
     model = make_model(0.95, combine="concat")
     inputs = torch.randn(4, 21, 96).numpy()
-    program = lower(model.net, model.example, pitch=24)
-    plan = schedule.schedule(program)
-    assert kinds <= {step.kind for step in plan.steps}
+    program = lower(model.net, model.example, variant=Variant(pitch=24))
+    forced = {"features"} if "left transposed" in forms else set()
+    plan = make_plan(program, machine=replace(MACHINE, **cheap), interleaved=forced)
+    assert forms <= {planned.form for planned in plan.operations}
     found = forced_scores(model, plan, inputs, compiler)
     assert np.abs(found - reference_scores(model, inputs)).max() < 5e-6
 
 
 def forced_scores(model, plan, inputs, compiler="gcc"):
-    """Scores of the C of one given schedule, compiled with every warning an error."""
-    from bandstop.deploy.c.files import assemble
-    from bandstop.deploy.c.speed import emit_speed
-
-    definitions, body, work = emit_speed(plan)
-    texts = {"definitions": definitions, "body": body, "work": work, "plan": "", "open_ended": False}
-    files = assemble(model, plan.program, name="forced", **texts)
+    """Scores of the C of one given plan, compiled with every warning an error."""
+    files = assemble(model, emit_speed(plan), name="forced")
     return Native(files, compiler=(compiler,), flags=("-O1", "-march=native")).network(inputs)
 
 
@@ -150,8 +132,6 @@ def test_sequential(aim):
 
 
 def test_no_edges_uses_distance_to_the_root():
-    from dataclasses import replace
-
     model = make_model(0.9)
     model = replace(model, normaliser=replace(model.normaliser, edges=(), root=4))
     native = Native(c_files(model, aim="size"), flags=("-O1",))
@@ -179,12 +159,12 @@ def test_open_ended_is_exact_until_bins_are_halved_and_close_after():
         assert np.abs(found - wanted).max() < limit
 
 
-def test_state_is_the_callers_and_two_do_not_disturb_each_other(tmp_path):
+def test_state_is_the_callers_and_two_do_not_disturb_each_other(tmp_path, compiler):
     files = c_files(make_model(0.95), aim="size", name="net")
     (tmp_path / "net.h").write_text(files.header)
     (tmp_path / "net.c").write_text(files.source)
     objects = subprocess.run(
-        [COMPILERS[0], "-c", "-O1", "-fno-pic", tmp_path / "net.c", "-o", tmp_path / "net.o"], check=True
+        [compiler, "-c", "-O1", "-fno-pic", tmp_path / "net.c", "-o", tmp_path / "net.o"], check=True
     )
     assert objects.returncode == 0
     symbols = subprocess.run(["nm", tmp_path / "net.o"], capture_output=True, text=True, check=True).stdout
@@ -194,12 +174,10 @@ def test_state_is_the_callers_and_two_do_not_disturb_each_other(tmp_path):
     assert undefined <= {"memset", "memcpy", "_GLOBAL_OFFSET_TABLE_"}, "nothing from the C library"
     wanted = f'_Static_assert(sizeof(net) == {files.state_bytes}, "size");'
     (tmp_path / "size.c").write_text(f'#include "net.h"\n{wanted}\n')
-    subprocess.run([COMPILERS[0], "-c", tmp_path / "size.c", "-o", tmp_path / "size.o"], check=True)
+    subprocess.run([compiler, "-c", tmp_path / "size.c", "-o", tmp_path / "size.o"], check=True)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 def test_example_main_reads_frames(tmp_path, compiler):
-    needs_compiler(compiler)
     model = make_model(0.97)
     files = c_files(model, aim="size", name="net")
     for name, text in (("net.h", files.header), ("net.c", files.source), ("main.c", files.main)):
@@ -227,8 +205,6 @@ def test_names_are_checked():
 
 
 def test_odd_class_names_survive():
-    from dataclasses import replace
-
     names = ('say "hi"', "a\\b", "??=trigraph", "größe", "new\nline", *(f"c{i}" for i in range(40)))
     model = replace(make_model(0.99), class_names=names)
     native = Native(c_files(model, name="net"), flags=("-O0",))

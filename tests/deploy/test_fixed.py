@@ -1,6 +1,4 @@
-"""Fixed point: the C does exactly the whole-number sums that it should,
-and those stay close to the network.
-"""
+"""Fixed point: the C computes exactly the whole-number sums of the reference, close to the network."""
 
 from __future__ import annotations
 
@@ -8,13 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.ir.quantise import TOP, quantise
 from bandstop.deploy.lower import lower
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
-from tests.deploy.nets_for_tests import make_model, sequences
+from tests.deploy.nets_for_tests import c_files, make_model, sequences
 
 INPUTS = torch.randn(40, 21, 96, generator=torch.Generator().manual_seed(0)).numpy()
 
@@ -26,7 +23,7 @@ INPUTS = torch.randn(40, 21, 96, generator=torch.Generator().manual_seed(0)).num
 )
 def test_c_is_bit_exact_and_close(rate, config, bits, limit):
     model = make_model(rate, **config)
-    files = fixed_files(model, INPUTS, bits=bits)
+    files = c_files(model, INPUTS, number=f"int{bits}")
     native = Native(files, flags=("-O1",))
     found = native.network(INPUTS)
     assert np.array_equal(found, quantise(files.program, INPUTS, bits=bits)(INPUTS))
@@ -37,7 +34,7 @@ def test_c_is_bit_exact_and_close(rate, config, bits, limit):
 def test_stream_in_fixed_point():
     model = make_model(0.97)
     signals = signals_of(model, sequences())
-    native = Native(fixed_files(model, signals, bits=16), flags=("-O1",))
+    native = Native(c_files(model, signals, number="int16"), flags=("-O1",))
     wanted = reference_scores(model, signals)
     found = np.stack([native.stream(raw)[1] for raw in sequences()])
     assert np.abs(found - wanted).max() < 0.004 * np.abs(wanted).max()
@@ -58,4 +55,4 @@ def test_worst_inputs_cannot_overflow(bits):
 
 def test_what_fixed_point_refuses():
     with pytest.raises(ExportError, match="state1 is LSTM"):
-        fixed_files(make_model(0.9, kind="lstm", hidden=4), INPUTS, bits=8)
+        c_files(make_model(0.9, kind="lstm", hidden=4), INPUTS, number="int8")

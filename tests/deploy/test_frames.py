@@ -7,13 +7,12 @@ import subprocess
 import numpy as np
 import pytest
 
-from bandstop.deploy.c.files import CFiles, c_files
-from bandstop.deploy.c.fixed import fixed_files
+from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import FAST, STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
-from tests.deploy.nets_for_tests import make_model, sequence
-from tests.needs import COMPILERS, SANITIZERS, needs_sanitizers
+from tests.deploy.nets_for_tests import c_files, make_model, sequence
+from tests.needs import SANITIZERS
 
 BAD_FRAME, TOO_FEW, TOO_MANY, BAD_LENGTH = -1, -2, -3, -4
 MODEL = make_model(0.96)
@@ -111,30 +110,19 @@ def _kinds() -> list[tuple[str, CFiles]]:
         ("speed", c_files(MODEL, name="net", open_ended=True)),
         ("dense", c_files(make_model(0.3), name="net")),
         ("size", c_files(MODEL, aim="size", name="net", open_ended=True)),
-        ("int8", fixed_files(MODEL, inputs, bits=8, name="net", open_ended=True)),
+        ("int8", c_files(MODEL, inputs, number="int8", name="net", open_ended=True)),
         ("lstm", c_files(make_model(0.9, kind="lstm", hidden=8), name="net")),
     ]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("kind", range(5), ids=["speed", "dense", "size", "int8", "lstm"])
-def test_fuzzed_frames_under_sanitizers(tmp_path, kind, compiler):
-    needs_sanitizers(compiler)
+def test_fuzzed_frames_under_sanitizers(tmp_path, kind, sanitizer):
     files = _kinds()[kind][1]
     (tmp_path / "net.h").write_text(files.header)
     (tmp_path / "net.c").write_text(files.source)
     (tmp_path / "fuzz.c").write_text(FUZZER)
-    command = [
-        compiler,
-        *STRICT,
-        "-O1",
-        "-g",
-        *SANITIZERS,
-        tmp_path / "net.c",
-        tmp_path / "fuzz.c",
-        "-o",
-        tmp_path / "fuzz",
-    ]
+    sources = [tmp_path / "net.c", tmp_path / "fuzz.c"]
+    command = [sanitizer, *STRICT, "-O1", "-g", *SANITIZERS, *sources, "-o", tmp_path / "fuzz"]
     subprocess.run(command, check=True)
     done = subprocess.run([tmp_path / "fuzz"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stdout == "calm\n", done.stderr[-2000:]

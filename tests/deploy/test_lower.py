@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from bandstop.deploy.ir.simplify import constants, liveness
-from bandstop.deploy.lower import lower
-from bandstop.deploy.lower.head_orders import likely_orders
+from bandstop.deploy.lower import Variant, lower
+from bandstop.deploy.lower.gcn import likely_orders
 from bandstop.errors import ExportError
 from tests.deploy.nets_for_tests import make_net, settle_norms
 
@@ -34,7 +34,8 @@ def test_gcn_in_every_order(rate, config, order):
     net = make_net(rate, **config)
     inputs = torch.randn(5, 21, 96)
     for pitch, compact in ((21, True), (24, False)):
-        close(lower(net, inputs[:1], pitch=pitch, orders=(order,) * 8, compact=compact), net, inputs)
+        variant = Variant(pitch, (order,) * 8)
+        close(lower(net, inputs[:1], variant=variant, compact=compact), net, inputs)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.99])
@@ -42,8 +43,9 @@ def test_gcn_mixed_orders(rate):
     net = make_net(rate, seed=3)
     orders = ("nodes", "filters", "paths", "nodes", "filters", "nodes", "paths", "filters")
     if rate:
-        close(lower(net, torch.zeros(1, 21, 96), orders=orders), net, torch.randn(3, 21, 96))
-    close(lower(net, torch.zeros(1, 21, 96), orders=("filters", "nodes") * 4), net, torch.randn(3, 21, 96))
+        close(lower(net, torch.zeros(1, 21, 96), variant=Variant(orders=orders)), net, torch.randn(3, 21, 96))
+    variant = Variant(orders=("filters", "nodes") * 4)
+    close(lower(net, torch.zeros(1, 21, 96), variant=variant), net, torch.randn(3, 21, 96))
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -106,7 +108,7 @@ def test_dead_units_and_constants_leave_nothing_behind():
 
 def test_everything_kept_is_live_at_high_sparsity():
     net = make_net(0.99, seed=5)
-    program = lower(net, torch.zeros(1, 21, 96), orders=likely_orders(net)[1], pitch=24)
+    program = lower(net, torch.zeros(1, 21, 96), variant=Variant(24, likely_orders(net)[1]))
     live, (fixed, _) = liveness(program), constants(program)
     for operation in program.operations:
         for term in operation.terms:

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from bandstop.deploy.c.files import c_files
-from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import onnx_runner, to_onnx
 from bandstop.deploy.packed.file import from_bytes, to_bytes
@@ -21,6 +19,7 @@ from bandstop.skeleton.normalise import STEP
 from tests.deploy.nets_for_tests import (
     CHUNKS,
     JOINTS,
+    c_files,
     hand_edges,
     make_model,
     normaliser,
@@ -73,7 +72,7 @@ def test_classify_may_be_called_again_while_frames_come() -> None:
 
 def test_fixed_point_follows() -> None:
     inputs = signals_of(MODEL, sequences())
-    native = Native(fixed_files(MODEL, inputs, bits=16))
+    native = Native(c_files(MODEL, inputs, number="int16"))
     found = np.stack([native.stream(raw)[1] for raw in sequences()])
     close = agreement(found, reference_scores(MODEL, inputs))
     assert close.largest_difference < 0.01 * close.largest_score

@@ -1,6 +1,4 @@
-"""Exported programs on other processors:
-the same classes as PyTorch on the whole test split of the embedded data.
-"""
+"""Exported programs on other processors: PyTorch's classes on the whole test split of the embedded data."""
 
 from __future__ import annotations
 
@@ -10,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from bandstop.deploy.c.files import c_files
-from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.run.bare_metal import CORTEX_M0PLUS, CORTEX_M4, chip_footprint, chip_image
 from bandstop.deploy.run.native import Native
@@ -20,7 +16,7 @@ from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.normalise import Normaliser
-from tests.deploy.nets_for_tests import make_net
+from tests.deploy.nets_for_tests import c_files, make_net
 from tests.needs import needs
 
 
@@ -52,11 +48,10 @@ def hands():
 def exported(model, raw, number):
     if number == "float32":
         return c_files(model, aim="size")
-    return fixed_files(model, signals_of(model, raw[:100]), bits=int(number[3:]))
+    return c_files(model, signals_of(model, raw[:100]), number=number)
 
 
-# QEMU models no M0+ board with enough memory: its ARMv6-M code runs on the M3 board,
-# which executes it unchanged.
+# QEMU has no M0+ board with enough memory: the M3 board executes ARMv6-M code unchanged.
 CHIPS = [(CORTEX_M4, "mps2-an386"), (CORTEX_M0PLUS, "mps2-an385")]
 
 
@@ -124,6 +119,6 @@ def test_size_on_a_cortex_m4():
     assert kept >= 788
     inputs = torch.randn(50, 21, 96).numpy()
     plain = chip_footprint(c_files(model, aim="size"), CORTEX_M4)
-    small = chip_footprint(fixed_files(model, inputs, bits=8), CORTEX_M4)
+    small = chip_footprint(c_files(model, inputs, number="int8"), CORTEX_M4)
     assert plain.flash <= 12_000 and plain.ram + plain.stack <= 24_000
     assert small.flash <= 8_000 and small.ram + small.stack <= 24_000 and small.stack > 0

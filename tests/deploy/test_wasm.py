@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 import torch
 
-from bandstop.deploy.c.files import c_files
-from bandstop.deploy.c.fixed import fixed_files
 from bandstop.deploy.run.wasm import WasmNetwork, javascript, to_wasm
 from bandstop.deploy.verify import reference_scores, signals_of
-from tests.deploy.nets_for_tests import make_model, sequences
+from tests.deploy.nets_for_tests import c_files, make_model, sequences
 from tests.needs import needs
 
 MODEL = make_model(0.97)
+HEADLESS = ("--headless", "--no-sandbox", "--disable-gpu")
 PAGE = """<!doctype html><body><script type="module">
 import { load } from "./recogniser.js";
 const sequences = await (await fetch("sequences.json")).json();
@@ -42,7 +41,7 @@ def test_under_wasmtime(aim):
 
 def test_fixed_point_under_wasmtime():
     signals = signals_of(MODEL, sequences())
-    files = fixed_files(MODEL, signals, bits=8)
+    files = c_files(MODEL, signals, number="int8")
     running = WasmNetwork(to_wasm(files, size=True), files)
     assert np.abs(running.network(signals) - reference_scores(MODEL, signals)).max() < 0.05
 
@@ -95,14 +94,7 @@ def test_loader_in_headless_chromium(tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        command = [
-            "chromium",
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--virtual-time-budget=20000",
-            "--dump-dom",
-        ]
+        command = ["chromium", *HEADLESS, "--virtual-time-budget=20000", "--dump-dom"]
         profile = f"--user-data-dir={tmp_path / 'profile'}"
         address = f"http://127.0.0.1:{server.server_port}/index.html"
         shown = subprocess.run(

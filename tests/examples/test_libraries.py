@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from bandstop.deploy.sparse_state import load_sparse, save_sparse
+from bandstop.deploy import load_sparse, save_sparse
 from bandstop.errors import BandstopError
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

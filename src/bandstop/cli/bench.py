@@ -9,10 +9,10 @@ from pathlib import Path
 
 import tyro
 
-from bandstop.cli.deploy_run import model_of_run, samples_of_run
+from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.cli.parse import parse
+from bandstop.deploy import signals_of
 from bandstop.deploy.bench import Row, bench_model, table
-from bandstop.deploy.verify import signals_of
 from bandstop.files import atomic_write, write_text
 
 __all__ = ["Bench", "main"]
@@ -40,8 +40,7 @@ class Bench:
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, write it and a picture."""
     asked = parse(Bench, "bench", arguments)
-    model = model_of_run(asked.run)
-    samples = samples_of_run(asked.run, data=asked.data, most=64)
+    model, samples = run_to_deploy(asked.run, data=asked.data, most=64)
     rows = bench_model(model, signals_of(model, samples.sequences), seconds=asked.seconds)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     write_text(folder / "bench.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n")

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.deploy.model import DeployModel
+from bandstop.deploy import DeployModel
+from bandstop.deploy.model import AS_TRAINED
 from bandstop.errors import ExportError
 from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.recogniser import Recogniser, load_recogniser
 
-__all__ = ["Samples", "model_of_run", "samples_of_run"]
+__all__ = ["Samples", "run_to_deploy"]
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,17 @@ class Samples:
     labels: NDArray[np.int64]
 
 
-def model_of_run(run: str | Path) -> DeployModel:
-    """The finished network of a run folder."""
+def run_to_deploy(
+    run: str | Path, *, data: str | None = None, most: int | None = None, units: str = AS_TRAINED
+) -> tuple[DeployModel, Samples]:
+    """What is exported of a run folder and what it is checked on; the run is read once."""
     found = load_recogniser(run)
-    return DeployModel(
-        found.net, found.normaliser, found.class_names, found.joint_names, found.normaliser.edges
-    )
+    model = DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, units)
+    return model, _samples(found, data, most)
 
 
-def samples_of_run(run: str | Path, *, data: str | None = None, most: int | None = None) -> Samples:
+def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:
     """Test sequences of the run's own data (or of ``data``), split as in training."""
-    found = load_recogniser(run)
     source = load(data or found.config.data).repaired()
     source = source.subset(train_and_test(source)[1])
     unknown = sorted(set(source.class_names) - set(found.class_names))
@@ -43,6 +44,6 @@ def samples_of_run(run: str | Path, *, data: str | None = None, most: int | None
         raise ExportError(
             "the data to check on has other classes or joints than the run; give the data of training"
         )
-    place = np.array([found.class_names.index(name) for name in source.class_names], dtype=np.int64)
+    number = np.array([found.class_names.index(name) for name in source.class_names], dtype=np.int64)
     count = len(source) if most is None else min(most, len(source))
-    return Samples([np.asarray(source[i], np.float32) for i in range(count)], place[source.labels[:count]])
+    return Samples([np.asarray(source[i], np.float32) for i in range(count)], number[source.labels[:count]])

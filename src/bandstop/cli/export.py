@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from bandstop.cli.deploy_run import model_of_run, samples_of_run
+from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.cli.parse import parse
-from bandstop.deploy.export import ExportOptions, export_model
+from bandstop.deploy import ExportOptions, export_model
+from bandstop.deploy.model import AS_TRAINED
 
 __all__ = ["Export", "main"]
 
@@ -38,6 +39,8 @@ class Export:
     """C and wasm: floating point, or fixed point for devices without it."""
     name: str = "recogniser"
     """Prefix of files and functions."""
+    units: str = AS_TRAINED
+    """Units of raw joints, as the header shall say them (such as millimetres)."""
     open_ended: bool = False
     """C and wasm: also take frames without a known end (16 kB more memory)."""
     sparse: bool = False
@@ -55,8 +58,7 @@ class Export:
 def main(arguments: Sequence[str]) -> int:
     """Export and print what was found."""
     asked = parse(Export, "export", arguments)
-    model = model_of_run(asked.run)
-    samples = samples_of_run(asked.run, data=asked.data, most=max(1, asked.check))
+    model, samples = run_to_deploy(asked.run, data=asked.data, most=max(1, asked.check), units=asked.units)
     options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     report = export_model(

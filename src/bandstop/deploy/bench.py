@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import torch
 
 from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.export import ExportOptions, make_c
+from bandstop.deploy.ir.program import Floats
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import onnx_runner, to_onnx
 from bandstop.deploy.packed.file import to_bytes
 from bandstop.deploy.run.bare_metal import CORTEX_M4, chip_footprint
-from bandstop.deploy.run.instructions import count_instructions
-from bandstop.deploy.run.timing import time_c
+from bandstop.deploy.run.measure import count_instructions, time_c
 from bandstop.deploy.run.wasm import WasmNetwork, to_wasm
-from bandstop.deploy.verify import Floats
 from bandstop.errors import BandstopError
 
 __all__ = ["Row", "bench_model", "median_microseconds", "table"]
@@ -28,7 +27,7 @@ __all__ = ["Row", "bench_model", "median_microseconds", "table"]
 class Row:
     """One way to run the network; None where a figure does not apply or a tool is missing."""
 
-    path: str
+    path: str = ""
     microseconds: float | None = None
     instructions: int | None = None
     file_bytes: int | None = None
@@ -59,48 +58,37 @@ def bench_model(model: DeployModel, inputs: Floats, *, seconds: float = 1.0) -> 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        makers: list[Callable[[], Row]] = [
-            lambda: _c_row("C for speed", model, inputs, ExportOptions()),
-            lambda: _c_row("C for size", model, inputs, ExportOptions(aim="size")),
-            lambda: _c_row("C int8", model, inputs, ExportOptions(aim="size", number="int8")),
-            lambda: _c_row("C int16", model, inputs, ExportOptions(aim="size", number="int16")),
-            lambda: _wasm_row(model, inputs, seconds),
-            lambda: Row("bytes", file_bytes=len(to_bytes(model))),
-            lambda: _onnx_row(model, inputs, seconds),
-            lambda: _torch_row(model, inputs, seconds),
-        ]
-        names = (
-            "C for speed",
-            "C for size",
-            "C int8",
-            "C int16",
-            "WebAssembly",
-            "bytes",
-            "ONNX Runtime",
-            "PyTorch",
-        )
-        return [_attempt(name, maker) for name, maker in zip(names, makers, strict=True)]
+        makers: dict[str, Callable[[], Row]] = {
+            "C for speed": lambda: _c_row(model, inputs, ExportOptions()),
+            "C for size": lambda: _c_row(model, inputs, ExportOptions(aim="size")),
+            "C int8": lambda: _c_row(model, inputs, ExportOptions(aim="size", number="int8")),
+            "C int16": lambda: _c_row(model, inputs, ExportOptions(aim="size", number="int16")),
+            "WebAssembly": lambda: _wasm_row(model, inputs, seconds),
+            "bytes": lambda: Row(file_bytes=len(to_bytes(model))),
+            "ONNX Runtime": lambda: _onnx_row(model, inputs, seconds),
+            "PyTorch": lambda: _torch_row(model, inputs, seconds),
+        }
+        return [_attempt(name, maker) for name, maker in makers.items()]
     finally:
         torch.set_num_threads(threads)
 
 
 def _attempt(name: str, maker: Callable[[], Row]) -> Row:
     try:
-        return maker()
+        return replace(maker(), path=name)
     except BandstopError as problem:
         return Row(name, note=str(problem))
 
 
-def _c_row(name: str, model: DeployModel, inputs: Floats, options: ExportOptions) -> Row:
-    files = make_c(model, inputs, options)
+def _c_row(model: DeployModel, inputs: Floats, options: ExportOptions) -> Row:
+    files = make_c(model, options, inputs=inputs)
     flash, ram = _chip(model, files)
     return Row(
-        name,
-        time_c(files, inputs).median / 1000,
-        count_instructions(files),
-        len(files.source) + len(files.header),
-        flash,
-        ram,
+        microseconds=time_c(files, inputs).median / 1000,
+        instructions=count_instructions(files),
+        file_bytes=len(files.source) + len(files.header),
+        flash_bytes=flash,
+        ram_bytes=ram,
     )
 
 
@@ -112,22 +100,16 @@ def _chip(model: DeployModel, files: CFiles) -> tuple[int | None, int | None]:
 
 
 def _wasm_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
-    files = make_c(model, inputs, ExportOptions())
+    files = make_c(model)
     module = to_wasm(files)
-    network = WasmNetwork(module, files).network
-    return Row(
-        "WebAssembly",
-        median_microseconds(network, inputs, seconds=seconds),
-        file_bytes=len(module),
-        note="calls from Python included",
-    )
+    spent = median_microseconds(WasmNetwork(module, files).network, inputs, seconds=seconds)
+    return Row(microseconds=spent, file_bytes=len(module), note="calls from Python included")
 
 
 def _onnx_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
     data = to_onnx(model, batch=1)
-    return Row(
-        "ONNX Runtime", median_microseconds(onnx_runner(data), inputs, seconds=seconds), file_bytes=len(data)
-    )
+    spent = median_microseconds(onnx_runner(data), inputs, seconds=seconds)
+    return Row(microseconds=spent, file_bytes=len(data))
 
 
 def _torch_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
@@ -138,7 +120,7 @@ def _torch_row(model: DeployModel, inputs: Floats, seconds: float) -> Row:
 
     with torch.inference_mode():
         size = sum(v.numel() * v.element_size() for v in net.state_dict().values())
-        return Row("PyTorch", median_microseconds(run, inputs, seconds=seconds), file_bytes=size)
+        return Row(microseconds=median_microseconds(run, inputs, seconds=seconds), file_bytes=size)
 
 
 def table(rows: list[Row]) -> str:

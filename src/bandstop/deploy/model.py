@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from bandstop.skeleton.normalise import Normaliser
 
-__all__ = ["DeployModel"]
+__all__ = ["AS_TRAINED", "DeployModel", "kept_connections"]
+
+AS_TRAINED = "as in the training data"
 
 
 @dataclass(frozen=True)
 class DeployModel:
-    """A plain network with exact zeros, the normaliser of its training data (None: raw inputs), names and units."""
+    """A finished network (plain modules, pruned weights exactly zero) with what goes beside it on a device.
+
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)).eval()
+    >>> model = DeployModel(net, normaliser=None, class_names=("left", "right"), input_shape=(2,))
+    >>> model.shape, model.kept
+    ((2,), 12)
+    """
 
     net: nn.Module
+    """The network, in evaluation mode."""
     normaliser: Normaliser | None
+    """How raw joints become the network's input; None for a network that takes its input as it is."""
     class_names: tuple[str, ...]
+    """One name per output of the network."""
     joint_names: tuple[str, ...] = ()
-    edges: tuple[tuple[int, int], ...] = ()
-    units: str = "as in the training data"
+    """Names of the joints, in the order in which a device gives them."""
+    units: str = AS_TRAINED
+    """Units of raw joints, said in the header."""
     input_shape: tuple[int, ...] = ()
-    facts: dict[str, str] = field(default_factory=dict)
+    """Shape of one input without the batch; only needed where there is no normaliser."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -34,4 +46,19 @@ class DeployModel:
 
     @property
     def example(self) -> Tensor:
+        """An input of zeros, with its batch dimension."""
         return torch.zeros(1, *self.shape)
+
+    @property
+    def kept(self) -> int:
+        """Kept connections of the network; see `kept_connections`."""
+        return kept_connections(self.net)
+
+
+def kept_connections(net: nn.Module) -> int:
+    """Entries of the weight matrices that are not exactly zero; biases and normalisations do not count.
+
+    >>> kept_connections(nn.Linear(3, 2))
+    6
+    """
+    return sum(int(torch.count_nonzero(p)) for p in net.parameters() if p.ndim > 1)

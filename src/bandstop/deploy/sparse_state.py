@@ -1,8 +1,8 @@
-"""A state dict on disk that is as small as its zeros allow: any network's, loaded back bit by bit into the plain module.
+"""A state dict on disk that is as small as its zeros allow, loaded back bit for bit into the plain module.
 
-A safetensors file. A tensor with enough zeros is stored as ``name`` (its non-zero values, in order) and ``name:gaps`` (the
-Rice-coded gaps between their places); the metadata hold its shape, its count and the code's parameter. Others are stored as
-they are. No mask is kept and nothing is unpickled.
+A safetensors file. A tensor with enough zeros is stored as ``name`` (its non-zero values, in order) and
+``name:gaps`` (the Rice-coded gaps between their indices); the metadata hold its shape and the code's
+parameter. Others are stored as they are. No mask is kept and nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def save_sparse(state: Mapping[str, Tensor], path: str | os.PathLike[str]) -> in
             stored[name] = value.clone()
             continue
         flat = value.reshape(-1)
-        places = flat.nonzero().reshape(-1)
-        gaps = (places.diff(prepend=torch.tensor([-1])) - 1).tolist()
+        index = flat.nonzero().reshape(-1)
+        gaps = (index.diff(prepend=torch.tensor([-1])) - 1).tolist()
         k = best_parameter(gaps)
         code = rice_encode(gaps, k)
-        if len(places) * flat.element_size() + len(code) >= flat.numel() * flat.element_size():
+        if len(index) * flat.element_size() + len(code) >= flat.numel() * flat.element_size():
             stored[name] = value.clone()
             continue
-        stored[name] = flat[places].clone()
+        stored[name] = flat[index].clone()
         stored[name + GAPS] = (
             torch.frombuffer(bytearray(code), dtype=torch.uint8)
             if code
@@ -104,8 +104,8 @@ def _unpacked(name: str, stored: Mapping[str, Tensor], row: list[int], path: obj
     values, code = stored[name], bytes(stored[name + GAPS].tolist())
     dense = torch.zeros(shape, dtype=values.dtype)
     gaps, _ = rice_decode(code, len(values), k)
-    places = (torch.tensor(gaps, dtype=torch.long) + 1).cumsum(0) - 1
-    if len(places) and int(places[-1]) >= dense.numel():
+    index = (torch.tensor(gaps, dtype=torch.long) + 1).cumsum(0) - 1
+    if len(index) and int(index[-1]) >= dense.numel():
         raise DataError(f"is damaged in {name}: a value lies outside of it", path=path)
-    dense.view(-1)[places] = values
+    dense.view(-1)[index] = values
     return dense

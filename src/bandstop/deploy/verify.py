@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from bandstop.deploy.ir.program import Floats
 from bandstop.deploy.model import DeployModel
+from bandstop.deploy.run.native import Native
 from bandstop.errors import ExportError
 from bandstop.skeleton.chunk import chunk_sequence
 
-__all__ = ["Agreement", "agreement", "check", "reference_scores", "signals_of"]
-
-Floats = NDArray[np.float32]
+__all__ = [
+    "EXACT",
+    "Agreement",
+    "Limits",
+    "agreement",
+    "check",
+    "reference_scores",
+    "signals_of",
+    "stream_scores",
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Agreement:
     same_class: float
 
     def as_dict(self) -> dict[str, float]:
+        """The fields, for a report."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -35,6 +44,21 @@ class Agreement:
             f"{self.inputs} inputs: largest difference {self.largest_difference:.2g} (scores up to "
             f"{self.largest_score:.3g}), same class {100 * self.same_class:.2f} %"
         )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far an export may be from the network.
+
+    ``tolerance``: largest difference of scores, as a share of the largest score; ``classes``: least share
+    of inputs with the same class.
+    """
+
+    tolerance: float = 1e-4
+    classes: float = 1.0
+
+
+EXACT = Limits()
 
 
 def signals_of(model: DeployModel, sequences: Sequence[Floats]) -> Floats:
@@ -52,8 +76,20 @@ def reference_scores(model: DeployModel, inputs: Floats) -> Floats:
     return scores.reshape(len(inputs), -1)
 
 
+def stream_scores(native: Native, sequences: Sequence[Floats], *, open_ended: bool = False) -> Floats:
+    """Scores of the compiled front end for raw sequences; ``open_ended``: it is not told their lengths.
+
+    A class other than that of the best score is refused: then the front end does not answer as it should.
+    """
+    answers = [native.stream(s, length=0 if open_ended else None) for s in sequences]
+    wrong = [answer for answer, scores, _ in answers if answer != int(scores.argmax())]
+    if wrong:
+        raise ExportError(f"the C front end answered {wrong[0]} to a sequence that it should classify")
+    return np.stack([scores for _, scores, _ in answers])
+
+
 def agreement(found: Floats, wanted: Floats) -> Agreement:
-    """Compare scores; a class counts as the same if the reference is not separated from its own best by rounding.
+    """Compare scores; a class is the same if the reference tells it from its own best by rounding only.
 
     >>> str(agreement(np.array([[0.0, 1.0]]), np.array([[0.0, 1.5]])))
     '1 inputs: largest difference 0.5 (scores up to 1.5), same class 100.00 %'
@@ -67,19 +103,11 @@ def agreement(found: Floats, wanted: Floats) -> Agreement:
     return Agreement(len(found), float(difference), float(np.abs(wanted).max()), float(same.mean()))
 
 
-def check(
-    what: str,
-    run: Callable[[Floats], Floats],
-    inputs: Floats,
-    wanted: Floats,
-    *,
-    tolerance: float = 1e-4,
-    classes: float = 1.0,
-) -> Agreement:
-    """Refuse an export whose scores differ by more than ``tolerance`` of the largest score, or in too many classes."""
-    result = agreement(run(inputs), wanted)
-    allowed = tolerance * max(1.0, result.largest_score)
-    if not result.largest_difference <= allowed or result.same_class < classes:
+def check(what: str, found: Floats, wanted: Floats, limits: Limits = EXACT) -> Agreement:
+    """Refuse an export whose scores, or too many of whose classes, are not those of the network."""
+    result = agreement(found, wanted)
+    allowed = limits.tolerance * max(1.0, result.largest_score)
+    if not result.largest_difference <= allowed or result.same_class < limits.classes:
         raise ExportError(
             f"{what} does not agree with the network and was not written: {result} (allowed {allowed:.2g})"
         )

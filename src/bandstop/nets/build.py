@@ -38,7 +38,9 @@ class NetConfig:
     layers: int = 1
     """LSTM: stacked layers."""
     dropout: float | None = None
-    """Dropout before each dense layer; unless given, 0.3 in a dense training, 0.2 in a pruned one up to 98 %, none beyond or with a rival."""
+    """Dropout before each dense layer; unless given, 0.3 in a dense training, 0.2 in a pruned one up to 98 %,
+    none beyond or with a rival.
+    """
 
     def __post_init__(self) -> None:
         for name in ("channels", "heads", "filters", "hidden", "layers"):

@@ -1,4 +1,4 @@
-"""Dropout from random bytes: on a CPU drawing one uniform number an activation took a quarter of a training step."""
+"""Dropout from random bytes: on a CPU, uniform floats took a quarter of a training step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ByteDropout"]
 
 
 class ByteDropout(nn.Dropout):
-    """Drops an activation if its random byte is below 256·p, so p is met to 1/512, and scales the rest by one over the share kept.
+    """Drops an activation if its random byte is below 256·p (so p is met to 1/512) and scales up the rest.
 
     >>> _ = torch.manual_seed(0)
     >>> kept = ByteDropout(0.25)(torch.ones(1000, 1000))

@@ -1,4 +1,4 @@
-"""The paper's multi-head graph convolution on skeletons: ``f(Σ_k A_k Uᵀ W_k)``, a plain module that knows nothing of pruning."""
+"""The paper's multi-head graph convolution on skeletons, ``f(Σ_k A_k Uᵀ W_k)``, as a plain module."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Combine = Literal["sum", "concat"]
 
 
 def skeleton_heads(edges: Tensor, joints: int, heads: int) -> Tensor:
-    """Handcrafted adjacencies, one a head: head h links the joints that are h hops apart, each row summing to one.
+    """Handcrafted adjacencies: head h links the joints that are h hops apart, each row summing to one.
 
-    Heads beyond the skeleton's diameter start over from hop 0; joints with nothing at that distance keep themselves.
+    Heads beyond the skeleton's diameter start over from hop 0; joints with nothing at that distance keep
+    themselves.
 
     >>> skeleton_heads(torch.tensor([[0, 1], [1, 2]]), joints=3, heads=3)[1]
     tensor([[0.0000, 1.0000, 0.0000],
@@ -99,7 +100,10 @@ class GraphConv(nn.Module):
 
 
 class ChannelNorm(nn.BatchNorm1d):
-    """Batch normalisation over the last dimension of ``[B, V, C]`` or ``[B, C]``; an affine map once trained, so it folds."""
+    """Batch normalisation over the last dimension of ``[B, V, C]`` or ``[B, C]``.
+
+    An affine map once trained, so it folds.
+    """
 
     def forward(self, signal: Tensor) -> Tensor:
         return super().forward(signal.reshape(-1, signal.shape[-1])).reshape(signal.shape)
@@ -108,8 +112,9 @@ class ChannelNorm(nn.BatchNorm1d):
 class GCN(nn.Module):
     """Encoder (a linear map shared by the joints) → graph convolution → optional dense layer → classifier.
 
-    Input ``[B, V, S]``: each joint's chunked trajectory; output: class scores ``[B, classes]``. On FPHA (V = 21, S = 96,
-    45 classes) the defaults have the paper's 39 k weights with heads summed and 251 k with heads concatenated:
+    Input ``[B, V, S]``: each joint's chunked trajectory; output: class scores ``[B, classes]``. On FPHA
+    (V = 21, S = 96, 45 classes) the defaults have the paper's 39 k weights with heads summed and 251 k with
+    heads concatenated:
 
     >>> sum(p.numel() for n, p in GCN(21, 96, 45).named_parameters() if p.ndim > 1)
     39400

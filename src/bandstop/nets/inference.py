@@ -1,4 +1,4 @@
-"""A trained network as a function: the same scores without gradients, in less time, for nets that only teach."""
+"""An inference copy of a trained network: the same scores without gradients, in less time."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bandstop.nets.affine import affine
+from bandstop.nets.affine import folded_weights
 from bandstop.nets.gcn import GCN
 
-__all__ = ["frozen"]
+__all__ = ["for_inference"]
 
 LANES = 16
 """Matrix products whose width is no multiple of this take up to half as long again."""
 
 
-def frozen(net: nn.Module) -> Callable[[Tensor], Tensor]:
+def for_inference(net: nn.Module) -> Callable[[Tensor], Tensor]:
     """``net`` in evaluation mode as a function of its input, for as long as its weights stay as they are.
 
-    In a GCN with concatenated heads normalisations become part of the maps before them, and the classifier takes each head's
-    features where they are, so that no large tensor is copied.
+    In a GCN with concatenated heads normalisations become part of the maps before them, and the classifier
+    takes each head's features where they are, so that no large tensor is copied.
 
     >>> net = GCN(3, 6, 2, combine="concat").eval()
     >>> signals = torch.randn(4, 3, 6)
-    >>> bool(torch.allclose(net(signals), frozen(net)(signals), atol=1e-5))
+    >>> bool(torch.allclose(net(signals), for_inference(net)(signals), atol=1e-5))
     True
     """
     net.eval()
@@ -47,11 +47,11 @@ class _ConcatGCN:
     def __init__(self, net: GCN) -> None:
         adjacency, filters = net.graph.adjacency, net.graph.filters
         heads, joints, _ = adjacency.shape
-        factor, self.encoder_offset = affine(net.encoder_norm, net.encoder.weight.dtype)
-        self.encoder = (net.encoder.weight * factor[:, None]).t().contiguous()
-        factor, offset = affine(net.graph_norm, filters.dtype)
-        self.filters = filters * factor.reshape(heads, 1, -1)
-        self.filter_offset = offset.reshape(heads, 1, -1)
+        folded = folded_weights(net, filters.dtype)
+        self.encoder_offset = folded["encoder_norm.bias"]
+        self.encoder = folded["encoder.weight"].t().contiguous()
+        self.filters = folded["graph.filters"]
+        self.filter_offset = folded["graph_norm.bias"].reshape(heads, 1, -1)
         self.adjacency = adjacency.reshape(heads * joints, joints).clone()
         self.classes = net.classifier.out_features
         by_head = net.classifier.weight.reshape(self.classes, joints, heads, -1).permute(2, 1, 3, 0)

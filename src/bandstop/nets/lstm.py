@@ -8,7 +8,7 @@ __all__ = ["LSTMRecogniser"]
 
 
 class LSTMRecogniser(nn.Module):
-    """Poses ``[B, V, M·3]`` → sequence ``[B, M, V·3]`` → 1 or 2 LSTM layers → scores from the last hidden state.
+    """Poses ``[B, V, M·3]`` → sequence ``[B, M, V·3]`` → LSTM layers → scores from the last hidden state.
 
     >>> import torch
     >>> LSTMRecogniser(21, 96, 45, hidden=8, layers=2)(torch.zeros(2, 21, 96)).shape

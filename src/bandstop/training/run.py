@@ -17,7 +17,7 @@ from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.errors import ConfigError
 from bandstop.files import write_text
 from bandstop.nets import build_net
-from bandstop.nets.inference import frozen
+from bandstop.nets.inference import for_inference
 from bandstop.skeleton import SequenceSet, load
 from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
@@ -113,7 +113,7 @@ def _teacher(path: str, data: TrainingData) -> Callable[[Tensor], Tensor]:
         raise ConfigError(
             f"the teacher in {path} was trained with --signal {teacher.config.signal}, this run sees other values: give both the same"
         )
-    return frozen(teacher.net)
+    return for_inference(teacher.net)
 
 
 def _board(out: Path, epoch: int) -> Any:

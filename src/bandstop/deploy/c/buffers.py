@@ -1,42 +1,48 @@
-"""Where the tensors of an emitted network lie, and the tables and loops its code uses."""
+"""The buffers of an emitted network: where its tensors lie, and the tables and kernels its code uses."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from bandstop.deploy.c.text import Tables
-from bandstop.deploy.plan.cost import LANES
+from bandstop.deploy.ir.program import Ints
+from bandstop.deploy.plan import LANES
 
-__all__ = ["Places"]
+__all__ = ["Buffers"]
 
 
-class Places:
-    """Tensors live in the workspace (``work`` counts its floats), the input and the output where the caller put them."""
+class Buffers:
+    """Tensors have offsets in the workspace (``work`` counts its floats).
+
+    Input and output are the caller's arrays.
+    """
 
     def __init__(self, source: str, output: str) -> None:
         self.tables, self.kernels, self.work = Tables(), set[str](), 0
         self._output = output
         self._base: dict[str, tuple[str, int]] = {source: ("signal", 0)}
-        self._order: dict[str, NDArray[np.int64]] = {}
+        self._positions: dict[str, Ints] = {}
 
-    def room(self, name: str, size: int, order: NDArray[np.int64] | None = None) -> None:
-        """Give a tensor its place, with slack so that whole vectors may be stored; ``order`` if its elements moved."""
+    def reserve(self, name: str, size: int, positions: Ints | None = None) -> None:
+        """Give a tensor its offset, with slack so that whole vectors may be stored.
+
+        ``positions`` if not in order.
+        """
         if name == self._output:
             self._base[name] = ("scores", 0)
         elif name not in self._base:
             self._base[name] = ("work", self.work)
             self.work += -(-size // LANES) * LANES
-        if order is not None:
-            self._order[name] = order
+        if positions is not None:
+            self._positions[name] = positions
 
-    def move(self, name: str, base: str) -> tuple[str, int]:
-        """Let a tensor's name stand for another C expression; returns what it was."""
+    @contextmanager
+    def aliased(self, name: str, base: str) -> Iterator[None]:
+        """Let a tensor's name stand for another C expression for a while."""
         before = self._base[name]
         self._base[name] = (base, 0)
-        return before
-
-    def restore(self, name: str, before: tuple[str, int]) -> None:
+        yield
         self._base[name] = before
 
     def start(self, name: str) -> str:
@@ -47,8 +53,8 @@ class Places:
     def address(self, name: str, element: int) -> tuple[str, int]:
         """Array and index at which one element lies."""
         base, offset = self._base[name]
-        order = self._order.get(name)
-        return base, offset + (element if order is None else int(order[element]))
+        positions = self._positions.get(name)
+        return base, offset + (element if positions is None else int(positions[element]))
 
     def element(self, name: str, element: int) -> str:
         """C expression of one element."""

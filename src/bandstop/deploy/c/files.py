@@ -1,147 +1,187 @@
-"""A header and a source file around a network's code."""
+"""The files of an exported network: header, source and example put together around its code."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.deploy.c.example import example_main
-from bandstop.deploy.c.front_end import front_end
-from bandstop.deploy.c.header import header
-from bandstop.deploy.c.size import emit_size
-from bandstop.deploy.c.speed import emit_speed
-from bandstop.deploy.c.text import Tables, c_string
+from bandstop.deploy.c.code import NetworkCode
+from bandstop.deploy.c.front_end import front_end, most_frames
+from bandstop.deploy.c.text import Tables, c_comment, c_float, c_string, filled
 from bandstop.deploy.ir.program import Program
-from bandstop.deploy.lower import lower
 from bandstop.deploy.model import DeployModel
-from bandstop.deploy.plan.choose import lower_for_speed
 from bandstop.errors import ExportError
 
-__all__ = ["Aim", "CFiles", "c_files"]
+__all__ = ["CFiles", "assemble"]
 
-Aim = Literal["speed", "size"]
-
-TOP = """/* {about} */
-#include "{name}.h"
-
-#if defined(__GNUC__)
-#define HELPER __attribute__((unused)) static inline
-#else
-#define HELPER static
-#endif
-"""
+MEMORY = {
+    "float": "float signal[{NAME}_SIGNAL], work[{NAME}_WORK];",
+    "int16_t": "float signal[{NAME}_SIGNAL];\n    int16_t input[{NAME}_SIGNAL], work[{NAME}_WORK];",
+}
 
 
 @dataclass(frozen=True)
 class CFiles:
-    """Texts of the files, the program they hold, and the memory they ask for."""
+    """Texts of the files, the code they hold, and the memory they ask for."""
 
     name: str
     header: str
     source: str
     main: str
-    program: Program
-    work_bytes: int
-    plan: str
-    number: str = "float"
-    signal_scale: float = 1.0
-    state_bytes: int = 0
+    code: NetworkCode
+    work: int
+    """Values of workspace, at least one."""
+    state_bytes: int
+    """Memory of one recogniser, the caller's."""
+
+    @property
+    def program(self) -> Program:
+        return self.code.program
+
+    @property
+    def number(self) -> str:
+        return self.code.number
+
+    @property
+    def plan(self) -> str:
+        return self.code.plan
+
+    @property
+    def work_bytes(self) -> int:
+        return _item(self.number) * self.work
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Header and source by their file names."""
+        return {f"{self.name}.h": self.header, f"{self.name}.c": self.source}
 
     def encode(self, inputs: NDArray[np.floating]) -> NDArray[np.generic]:
         """Network inputs ``[N, …]`` as the network function reads them."""
-        placed = self.program.place(inputs)
+        signal = self.program.laid_out(inputs)
         if self.number == "float":
-            return placed
-        scaled = np.clip(placed * np.float32(self.signal_scale), -32767, 32767)
+            return signal
+        scaled = np.clip(signal * np.float32(self.code.signal_scale), -32767, 32767)
         whole: NDArray[np.int16] = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)).astype(np.int16)
         return whole
 
 
-def c_files(
-    model: DeployModel, *, aim: Aim = "speed", name: str = "recogniser", open_ended: bool = False
-) -> CFiles:
-    """C99 of a model in float32."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name):
-        raise ExportError(
-            f"a C name has lower-case letters, digits and underscores, found {name!r}; choose another name"
-        )
-    if aim == "speed":
-        schedule = lower_for_speed(model.net, model.example)
-        program, plan = schedule.program, str(schedule)
-        definitions, body, work = emit_speed(schedule)
-    else:
-        program, plan = lower(model.net, model.example, compact=True), "index tables"
-        definitions, body, work = emit_size(program)
-    return assemble(
-        model,
-        program,
-        name=name,
-        definitions=definitions,
-        body=body,
-        work=work,
-        plan=plan,
-        open_ended=open_ended,
-    )
-
-
-def assemble(
-    model: DeployModel,
-    program: Program,
-    *,
-    name: str,
-    definitions: str,
-    body: str,
-    work: int,
-    plan: str,
-    open_ended: bool,
-    number: str = "float",
-    signal_scale: float = 1.0,
-) -> CFiles:
-    """Put header, network, front end and names together."""
-    classes = len(model.class_names)
+def assemble(model: DeployModel, code: NetworkCode, *, name: str, open_ended: bool = False) -> CFiles:
+    """Header, source and example of a network's code."""
+    program, classes = code.program, len(model.class_names)
     if classes != program.classes:
         raise ExportError(
             f"the network has {program.classes} outputs and {classes} class names; they must agree"
         )
-    counters = [v for v in ("i", "t") if re.search(rf"\b{v} = 0;", body)]
-    unused = [f"    (void){v};" for v in ("signal", "work") if not re.search(rf"\b{v}\b", body)]
-    network = [
-        f"void {name}_network(const {number} *restrict signal, float *restrict scores, {number} *restrict work)",
-        "{",
-        *([f"    int {', '.join(counters)};"] if counters else []),
-        *unused,
-        body,
-        "}",
-    ]
-    tables, front, work = Tables("front"), "", max(work, 1)
-    item, signal = 4 if number == "float" else 2, program.sizes[program.input]
-    memory = item * (signal + work)
-    if model.normaliser is not None:
-        joints = len(model.normaliser.node_scale)
-        pitch = program.sizes[program.input] // model.normaliser.values
-        call = f"{name}_network(r->signal, scores, r->work);"
-        if number != "float":
-            call = f"encode(r->signal, r->input);\n    {name}_network(r->input, scores, r->work);"
-            memory += 4 * signal
-        memory += 4 * (3 * joints + 3 + 5)
-        front = front_end(name, model.normaliser, joints, pitch, call, tables)
-    names = ",\n".join(f"    {c_string(n)}" for n in model.class_names)
-    names = f"const char *const {name}_class_names[{classes}] = {{\n{names}\n}};"
     about = f"{name}: made by bandstop from a network of {program.entries} kept connections; see {name}.h"
-    parts = [TOP.format(about=about, name=name), definitions, "\n".join(network), tables.text(), front, names]
+    tables, work = Tables("front"), max(code.work, 1)
+    encode, front = _front_end(model, code, name, tables)
+    names = ",\n".join(f"    {c_string(n)}" for n in model.class_names)
+    parts = [
+        filled("source_top.c", about=about, name=name) + "\n",
+        code.definitions + encode,
+        _network(code, name),
+        tables.text(),
+        front,
+        f"const char *const {name}_class_names[{classes}] = {{\n{names}\n}};",
+    ]
     return CFiles(
         name,
-        header(model, program, name=name, work=work, number=number, open_ended=open_ended),
-        "\n".join(part for part in parts if part) + "\n",
-        example_main(model, name),
-        program,
-        item * work,
-        plan,
-        number,
-        signal_scale,
-        memory,
+        header=_header(model, code, name, work, open_ended=open_ended),
+        source="\n".join(part for part in parts if part) + "\n",
+        main=filled("main_network.c" if model.normaliser is None else "main_stream.c", **_names(name)) + "\n",
+        code=code,
+        work=work,
+        state_bytes=_state_bytes(model, code, work),
     )
+
+
+def _names(name: str) -> dict[str, object]:
+    return {"name": name, "NAME": name.upper()}
+
+
+def _item(number: str) -> int:
+    """Bytes of a value."""
+    return 4 if number == "float" else 2
+
+
+def _state_bytes(model: DeployModel, code: NetworkCode, work: int) -> int:
+    """Signal and workspace; for raw frames also the last one, the origin and five counters."""
+    signal, item = code.program.sizes[code.program.input], _item(code.number)
+    memory = item * (signal + work)
+    if model.normaliser is not None:
+        memory += 4 * (3 * len(model.normaliser.node_scale) + 3 + 5)
+        memory += 4 * signal if code.number != "float" else 0
+    return memory
+
+
+def _network(code: NetworkCode, name: str) -> str:
+    """The network function; counters it does not use are not declared."""
+    body, number = code.body, code.number
+    counters = [v for v in ("i", "t") if re.search(rf"\b{v} = 0;", body)]
+    unused = [f"    (void){v};" for v in ("signal", "work") if not re.search(rf"\b{v}\b", body)]
+    arguments = f"const {number} *restrict signal, float *restrict scores, {number} *restrict work"
+    declared = [f"    int {', '.join(counters)};"] if counters else []
+    return "\n".join([f"void {name}_network({arguments})", "{", *declared, *unused, body, "}"])
+
+
+def _front_end(model: DeployModel, code: NetworkCode, name: str, tables: Tables) -> tuple[str, str]:
+    """The encoding of signals in fixed point, and the functions that take raw frames.
+
+    Both empty without frames.
+    """
+    if model.normaliser is None:
+        return "", ""
+    program = code.program
+    call, encode = f"{name}_network(r->signal, scores, r->work);", ""
+    if code.number != "float":
+        call = f"encode(r->signal, r->input);\n    {name}_network(r->input, scores, r->work);"
+        size, scale = program.sizes[program.input], c_float(code.signal_scale)
+        encode = "\n" + filled("encode.c", size=size, scale=scale)
+    return encode, front_end(name, model.normaliser, _pitch(model, program), call, tables)
+
+
+def _pitch(model: DeployModel, program: Program) -> int:
+    """Distance between the rows of the signal."""
+    return program.sizes[program.input] // model.shape[1]
+
+
+def _header(model: DeployModel, code: NetworkCode, name: str, work: int, *, open_ended: bool) -> str:
+    program, normaliser = code.program, model.normaliser
+    layout, stream = "signal: the input's values in order.", ""
+    if normaliser is not None:
+        pitch = _pitch(model, program)
+        layout = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
+        if normaliser.duration is not None:
+            steps = 3 * normaliser.chunks * pitch
+            layout += f" Then, from\n   signal[{steps}] on, the steps from chunk to chunk likewise, and the "
+            layout += "duration."
+        stream = "\n" + filled(
+            "stream.h",
+            JOINTS=len(normaliser.node_scale),
+            CHUNKS=normaliser.chunks,
+            MOST=most_frames(normaliser.chunks),
+            open=int(open_ended),
+            memory=MEMORY[code.number].format(NAME=name.upper()),
+            units=c_comment(model.units),
+            joints=_joint_lines(model.joint_names),
+            **_names(name),
+        )
+        stream += "\n"
+    values = {"entries": program.entries, "macs": program.macs, "CLASSES": program.classes}
+    values |= {"SIGNAL": program.sizes[program.input], "WORK": work}
+    text = filled("network.h", layout=layout, number=code.number, stream=stream, **values, **_names(name))
+    return text + "\n"
+
+
+def _joint_lines(names: tuple[str, ...]) -> str:
+    lines, line = [], "   "
+    for number, name in enumerate(names):
+        item = f"{number} {c_comment(name)}, "
+        if len(line) + len(item) > 110:
+            lines.append(line.rstrip())
+            line = "   "
+        line += item
+    return "".join(f"{text}\n" for text in [*lines, line.rstrip().rstrip(",")] if text.strip())

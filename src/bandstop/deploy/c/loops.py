@@ -1,4 +1,4 @@
-"""C of an operation as a loop over tables: index loops, dense rows, dense blocks, joints mixed with channels side by side."""
+"""C of an operation as a loop over tables: index loops, dense rows, dense blocks, transposed links."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ from itertools import pairwise
 
 import numpy as np
 
-from bandstop.deploy.c.buffers import Places
-from bandstop.deploy.c.interleave import activation_code
-from bandstop.deploy.c.turned import turn_lines, turned_positions, turned_term
-from bandstop.deploy.ir.program import Affine, Floats, Term, activate
-from bandstop.deploy.ir.simplify import Mask
-from bandstop.deploy.plan.cost import LANES, row_blocks, vectors
+from bandstop.deploy.c.buffers import Buffers
+from bandstop.deploy.c.text import activation_code
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Mask, Term, activate
+from bandstop.deploy.plan import LANES
+from bandstop.deploy.plan.cost import row_blocks, vectors
+from bandstop.deploy.plan.transpose import transposed_positions, transposed_term
 
-__all__ = ["blocks", "dense_rows", "rows", "scan", "turned"]
+__all__ = ["blocks", "dense_rows", "rows", "scan", "transposed"]
 
 BLOCK = 6 * LANES
+"""Most results of one dense block."""
 WRITTEN_OUT = 12
+"""Rows of up to this many entries have a kernel of their own that writes them out."""
 
 
-def _grouped(term: Term) -> tuple[np.ndarray, np.ndarray, Term]:
-    """Distinct rows and how many entries each has, rows with as many entries together: loops then end as predicted."""
+def _grouped(term: Term) -> tuple[Ints, Ints, Term]:
+    """Distinct rows and how many entries each has.
+
+    Rows with equally many are together, for the branch predictor.
+    """
     distinct, inverse, counts = np.unique(term.rows, return_inverse=True, return_counts=True)
     order = np.lexsort((term.columns, term.rows, counts[inverse]))
     rank = np.argsort(counts, kind="stable")
@@ -28,19 +33,19 @@ def _grouped(term: Term) -> tuple[np.ndarray, np.ndarray, Term]:
     return distinct[rank], counts[rank], sorted_term
 
 
-def _uncovered(operation: Affine, live: Mask, at: Places) -> list[str]:
+def _uncovered(operation: Affine, live: Mask, at: Buffers) -> list[str]:
     """Live results that no entry reaches are constants."""
     covered = np.zeros(len(operation.bias), bool)
     for term in operation.terms:
         covered[term.destinations().ravel()] = True
     constant: Floats = activate(operation.activation, operation.bias)
-    return _filled(at.start(operation.dst), np.flatnonzero(live & ~covered), constant, at)
+    return _constant_lines(at.start(operation.dst), np.flatnonzero(live & ~covered), constant, at)
 
 
-def _filled(dst: str, places: np.ndarray, values: Floats, at: Places) -> list[str]:
-    """Loops that write ``values`` to ``places``, one for each stretch of neighbours."""
+def _constant_lines(dst: str, index: Ints, values: Floats, at: Buffers) -> list[str]:
+    """Loops that write ``values`` to the elements ``index``, one for each stretch of neighbours."""
     lines = []
-    for stretch in np.split(places, np.flatnonzero(np.diff(places) > LANES) + 1) if len(places) else []:
+    for stretch in np.split(index, np.flatnonzero(np.diff(index) > LANES) + 1) if len(index) else []:
         first, last = int(stretch[0]), int(stretch[-1]) + 1
         part = values[first:last]
         copy = f"{at.tables.add('float', part)}[i]" if part.any() else "0.0f"
@@ -48,7 +53,7 @@ def _filled(dst: str, places: np.ndarray, values: Floats, at: Places) -> list[st
     return lines
 
 
-def rows(operation: Affine, live: Mask, at: Places) -> list[str]:
+def rows(operation: Affine, live: Mask, at: Buffers) -> list[str]:
     """One weight times a vector of joints."""
     term = operation.terms[0]
     start, source, code = at.start(operation.dst), at.start(term.src), activation_code(operation.activation)
@@ -58,7 +63,9 @@ def rows(operation: Affine, live: Mask, at: Places) -> list[str]:
     ]
 
 
-def _rows_calls(term: Term, bias: Floats, live: Mask, dst: str, src: str, code: int, at: Places) -> list[str]:
+def _rows_calls(
+    term: Term, bias: Floats, live: Mask, dst: str, src: str, code: int, at: Buffers
+) -> list[str]:
     """Rows of few entries by loops that write those out, the others by one that counts."""
     distinct, counts, grouped = _grouped(term)
     width = vectors(term.width)
@@ -75,9 +82,9 @@ def _rows_calls(term: Term, bias: Floats, live: Mask, dst: str, src: str, code: 
         few = int(counts[first]) if counts[first] <= WRITTEN_OUT else 0
         kernel = f"rows{width}of{few}" if few else f"rows{width}"
         at.kernels.add(kernel)
-        names = [at.tables.add("place_t", distinct[first:last])]
-        names += [] if few else [at.tables.add("place_t", counts[first:last])]
-        names.append(at.tables.add("place_t", grouped.columns[inside]))
+        names = [at.tables.add("index_t", distinct[first:last])]
+        names += [] if few else [at.tables.add("index_t", counts[first:last])]
+        names.append(at.tables.add("index_t", grouped.columns[inside]))
         names += [at.tables.add("float", v) for v in (grouped.weights[inside], starts[first:last].ravel())]
         calls.append(
             f"    {kernel}({dst}, {src}, {last - first}, {', '.join(names)}, {starts.shape[1]}, {code});"
@@ -86,7 +93,7 @@ def _rows_calls(term: Term, bias: Floats, live: Mask, dst: str, src: str, code: 
 
 
 def _starts(bias: Floats, live: Mask) -> Floats:
-    """One bias a row if all that is read of it agrees, else one for each lane."""
+    """One bias per row if all that is read of it agrees, else one for each lane."""
     marked = np.where(live, bias, np.nan)
     agreed = np.nan_to_num(np.nanmax(marked, axis=1, initial=-np.inf), neginf=0.0)
     if np.all((bias == agreed[:, None]) | ~live):
@@ -95,32 +102,43 @@ def _starts(bias: Floats, live: Mask) -> Floats:
     return bias
 
 
-def turned(operation: Affine, live: Mask, at: Places, *, back: bool) -> list[str]:
-    """Links between joints, all channels of a joint side by side; results are turned ``back`` or left so."""
+def transposed(operation: Affine, live: Mask, at: Buffers, *, back: bool) -> list[str]:
+    """Links between joints, all channels of a joint side by side.
+
+    Results are transposed ``back`` or left so.
+    """
     term = operation.terms[0]
     pitch, width = term.dst_step, term.width
     block = pitch * width
-    source, results = f"{term.src} turned", f"{operation.dst} turned" if back else operation.dst
-    at.kernels.add("turn")
-    at.room(source, block)
-    lines = turn_lines(at.start(source), at.start(term.src), width, pitch)
-    size = len(operation.bias)
-    if back:
-        at.room(results, size)
-        missing = np.ones(size, bool)
-        missing[turned_term(term).destinations().ravel()] = False
-        read = np.zeros(size, bool)
-        read[turned_positions(size, pitch, width)[live]] = True
-        lines += _filled(at.start(results), np.flatnonzero(missing & read), np.zeros(size, np.float32), at)
+    source = f"{term.src} transposed"
+    results = f"{operation.dst} transposed" if back else operation.dst
+    at.kernels.add("transpose")
+    at.reserve(source, block)
+    lines = [_transpose_line(at.start(source), at.start(term.src), width, pitch)]
+    size, links = len(operation.bias), transposed_term(term)
     nothing, everything = np.zeros(size, np.float32), np.ones(size, bool)
-    lines += _rows_calls(turned_term(term), nothing, everything, at.start(results), at.start(source), 0, at)
+    if back:
+        at.reserve(results, size)
+        missing = np.ones(size, bool)
+        missing[links.destinations().ravel()] = False
+        read = np.zeros(size, bool)
+        read[transposed_positions(size, pitch, width)[live]] = True
+        lines += _constant_lines(at.start(results), np.flatnonzero(missing & read), nothing, at)
+    lines += _rows_calls(links, nothing, everything, at.start(results), at.start(source), 0, at)
     for first in range(0, size if back else 0, block):
         moved = f"({at.start(operation.dst)} + {first})", f"({at.start(results)} + {first})"
-        lines += turn_lines(*moved, pitch, width)
+        lines.append(_transpose_line(*moved, pitch, width))
     return lines
 
 
-def dense_rows(operation: Affine, live: Mask, at: Places) -> list[str]:
+def _transpose_line(dst: str, src: str, rows: int, columns: int) -> str:
+    """A statement that transposes ``src``, ``rows`` by ``columns``, into ``dst``, eight by eight."""
+    to = f"{dst} + i % {columns} * {rows} + i / {columns} * 8, {rows}"
+    source = f"{src} + i / {columns} * {8 * columns} + i % {columns}, {columns}"
+    return f"    for (i = 0; i < {rows * columns // 8}; i += 8) transpose({to}, {source});"
+
+
+def dense_rows(operation: Affine, live: Mask, at: Buffers) -> list[str]:
     """All rows times all columns, four rows at a time."""
     term = operation.terms[0]
     distinct, columns = np.unique(term.rows), np.unique(term.columns)
@@ -129,18 +147,21 @@ def dense_rows(operation: Affine, live: Mask, at: Places) -> list[str]:
     padded = -(-len(distinct) // 4) * 4
     matrix = np.zeros((padded, len(columns)), np.float32)
     matrix[np.searchsorted(distinct, term.rows), np.searchsorted(columns, term.columns)] = term.weights
-    places = np.concatenate([distinct, np.repeat(distinct[-1:], padded - len(distinct))])
+    starts = np.concatenate([distinct, np.repeat(distinct[-1:], padded - len(distinct))])
     matrix[len(distinct) :] = matrix[len(distinct) - 1]
-    bias = at.tables.add("float", operation.bias[(places[:, None] + np.arange(count * LANES)).ravel()])
+    bias = at.tables.add("float", operation.bias[(starts[:, None] + np.arange(count * LANES)).ravel()])
     weights = at.tables.add("float", matrix.reshape(-1, 4, len(columns)).transpose(0, 2, 1).ravel())
-    names = [at.tables.add("place_t", v) for v in (places, columns)]
+    names = [at.tables.add("index_t", v) for v in (starts, columns)]
     call = f"    {kernel}({at.start(operation.dst)}, {at.start(term.src)}, {padded}, {names[0]}, "
     call += f"{len(columns)}, {names[1]}, {weights}, {bias}, {activation_code(operation.activation)});"
     return [*_uncovered(operation, live, at), call]
 
 
-def blocks(operation: Affine, live: Mask, at: Places, *, padded: bool) -> list[str]:
-    """Dense blocks, one value times a vector of weights; ``padded``: vectors may be stored past the last result."""
+def blocks(operation: Affine, live: Mask, at: Buffers, *, padded: bool) -> list[str]:
+    """Dense blocks, a value times a vector of weights.
+
+    ``padded``: vectors may be stored past the last result.
+    """
     lines = []
     for block in row_blocks(operation.terms[0].rows):
         for first in range(int(block[0]), int(block[-1]) + 1, BLOCK):
@@ -148,7 +169,7 @@ def blocks(operation: Affine, live: Mask, at: Places, *, padded: bool) -> list[s
     return [*_uncovered(operation, live, at), *lines]
 
 
-def _block(operation: Affine, live: Mask, first: int, last: int, at: Places, padded: bool) -> list[str]:
+def _block(operation: Affine, live: Mask, first: int, last: int, at: Buffers, padded: bool) -> list[str]:
     term = operation.terms[0]
     inside = (term.rows >= first) & (term.rows < last)
     columns = np.unique(term.columns[inside])
@@ -158,27 +179,27 @@ def _block(operation: Affine, live: Mask, first: int, last: int, at: Places, pad
     matrix = np.zeros((len(columns), count * LANES), np.float32)
     weights = term.weights[inside]
     matrix[np.searchsorted(columns, term.columns[inside]), term.rows[inside] - first] = weights
-    places = first + np.arange(term.width)[:, None] * term.dst_step + np.arange(count * LANES)
-    bias = np.pad(operation.bias, (0, count * LANES))[places].astype(np.float32)
+    written = first + np.arange(term.width)[:, None] * term.dst_step + np.arange(count * LANES)
+    bias = np.pad(operation.bias, (0, count * LANES))[written].astype(np.float32)
     kernel = f"block{count}"
     at.kernels.add(kernel)
-    names = [at.tables.add("place_t", columns)]
+    names = [at.tables.add("index_t", columns)]
     names += [at.tables.add("float", v) for v in (matrix.ravel(), bias.ravel())]
     where = f"{at.start(operation.dst)} + {first}, {last - first}, {at.start(term.src)}, {len(columns)}"
-    spare = places[:, last - first :]
+    spare = written[:, last - first :]
     whole = padded and bool((spare < len(live)).all()) and not live[spare].any()
     steps = f"{term.width}, {term.dst_step}, {term.src_step}, {int(whole)}"
     return [f"    {kernel}({where}, {', '.join(names)}, {steps}, {activation_code(operation.activation)});"]
 
 
-def scan(operation: Affine, live: Mask, at: Places) -> list[str]:
+def scan(operation: Affine, live: Mask, at: Buffers) -> list[str]:
     """Scalar index loops."""
     dst, size = at.start(operation.dst), len(operation.bias)
     if len(operation.terms) == 1 and operation.terms[0].width == 1:
         term = operation.terms[0]
         distinct, counts, grouped = _grouped(term)
         at.kernels.add("scan")
-        names = [at.tables.add("place_t", v) for v in (distinct, counts, grouped.columns)]
+        names = [at.tables.add("index_t", v) for v in (distinct, counts, grouped.columns)]
         names += [at.tables.add("float", v) for v in (grouped.weights, operation.bias[distinct])]
         call = f"    scan({dst}, {at.start(term.src)}, {len(distinct)}, {', '.join(names)}, "
         return [*_uncovered(operation, live, at), f"{call}{activation_code(operation.activation)});"]
@@ -186,7 +207,7 @@ def scan(operation: Affine, live: Mask, at: Places) -> list[str]:
     lines = [f"    for (i = 0; i < {size}; ++i) {dst}[i] = {bias}[i];"]
     for term in operation.terms:
         at.kernels.add("add_term")
-        names = [at.tables.add("place_t", v) for v in (term.rows, term.columns)]
+        names = [at.tables.add("index_t", v) for v in (term.rows, term.columns)]
         lines.append(
             f"    add_term({dst}, {at.start(term.src)}, {len(term)}, {', '.join(names)}, "
             f"{at.tables.add('float', term.weights)}, {term.width}, {term.dst_step}, {term.src_step});"

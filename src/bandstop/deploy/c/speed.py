@@ -1,80 +1,84 @@
-"""C for speed: each step of a schedule as straight-line code, an index loop or a dense block."""
+"""C for speed: each operation of a plan in its code form."""
 
 from __future__ import annotations
 
-from bandstop.deploy.c import loops as c_loops
-from bandstop.deploy.c.buffers import Places
-from bandstop.deploy.c.interleave import activation_code, woven_lines, woven_loop
+from bandstop.deploy.c import loops
+from bandstop.deploy.c.buffers import Buffers
+from bandstop.deploy.c.code import NetworkCode
+from bandstop.deploy.c.interleave import interleaved_lines, interleaved_loop
 from bandstop.deploy.c.kernels import kernel_text
 from bandstop.deploy.c.lstm import cell_update
-from bandstop.deploy.c.text import c_float, index_type
+from bandstop.deploy.c.text import activation_code, c_float, index_type
 from bandstop.deploy.ir.program import Affine, Program, Recurrent
-from bandstop.deploy.plan.choose import Schedule, Step
-from bandstop.deploy.plan.cost import LANES
-from bandstop.deploy.plan.interleave import positions, weave
+from bandstop.deploy.plan import LANES
+from bandstop.deploy.plan.choose import Plan, PlannedOp
 from bandstop.deploy.plan.straight import Statement, constant_result
 
 __all__ = ["emit_speed"]
 
 
-def emit_speed(schedule: Schedule) -> tuple[str, str, int]:
-    """``(definitions, body of the network function, floats of workspace)``."""
-    program = schedule.program
-    at = Places(program.input, program.output)
-    body = [line for step in schedule.steps for line in _step(step, program, at)]
+def emit_speed(plan: Plan) -> NetworkCode:
+    """The network's code as planned."""
+    program = plan.program
+    at = Buffers(program.input, program.output)
+    body = [line for planned in plan.operations for line in _operation(planned, program, at)]
     tables = at.tables.text()
-    place = f"typedef {index_type(max(program.sizes.values()))} place_t;" if "place_t" in tables else ""
-    return "\n".join([place, tables, kernel_text(at.kernels)]), "\n".join(body), at.work
+    index = f"typedef {index_type(max(program.sizes.values()))} index_t;" if "index_t" in tables else ""
+    definitions = "\n".join([index, tables, kernel_text(at.kernels)])
+    return NetworkCode(program, definitions, "\n".join(body), at.work, str(plan))
 
 
-def _step(step: Step, program: Program, at: Places) -> list[str]:
-    operation = step.operation
-    at.room(operation.dst, step.room or program.sizes[operation.dst], step.place)
+def _operation(planned: PlannedOp, program: Program, at: Buffers) -> list[str]:
+    operation = planned.operation
+    last = operation.dst == program.output
+    size = planned.size or program.sizes[operation.dst]
+    at.reserve(operation.dst, size, None if last else planned.positions)
     if isinstance(operation, Recurrent):
-        return _recurrent(step, operation, at)
+        return _recurrent(planned, operation, at)
     if operation.activation in ("tanh", "sigmoid"):
         at.kernels.add("smooth")
-    padded = operation.dst != program.output
-    return [f"    /* {operation.dst}: {step.kind} */", *_affine(operation, step, at, padded=padded)]
+    lines = _affine(operation, planned, at, padded=not last)
+    return [f"    /* {operation.dst}: {planned.form} */", *lines]
 
 
-def _affine(operation: Affine, step: Step, at: Places, *, padded: bool) -> list[str]:
-    if step.kind == "straight":
-        return [_statement(operation, statement, at) for statement in step.statements]
-    if step.kind in ("woven", "woven loop"):
-        at.kernels.add("vectors" if step.kind == "woven" else "weave")
-        if step.kind == "woven":
-            groups = weave(list(step.statements), ordered=not padded)
-            return woven_lines(groups, at.start(operation.dst), operation.activation, at.address, at.tables)
-        return _woven_loop(operation, step, at, padded)
-    if step.kind == "rows":
-        return c_loops.rows(operation, step.live, at)
-    if step.kind == "dense rows":
-        return c_loops.dense_rows(operation, step.live, at)
-    if step.kind in ("turned", "left turned"):
-        return c_loops.turned(operation, step.live, at, back=step.kind == "turned")
-    if step.kind == "blocks":
-        return c_loops.blocks(operation, step.live, at, padded=padded)
-    return c_loops.scan(operation, step.live, at)
+def _affine(operation: Affine, planned: PlannedOp, at: Buffers, *, padded: bool) -> list[str]:
+    """The sums in their code form; ``padded``: whole vectors may be stored past the last result."""
+    form, live = planned.form, planned.live
+    if form == "straight":
+        return [_statement(operation, statement, at) for statement in planned.statements]
+    if form == "interleaved":
+        at.kernels.add("vectors")
+        start = at.start(operation.dst)
+        return interleaved_lines(planned.groups, start, operation.activation, at.address, at.tables)
+    if form == "interleaved loop":
+        return _interleaved_loop(operation, planned, at, padded=padded)
+    if form == "rows":
+        return loops.rows(operation, live, at)
+    if form == "dense rows":
+        return loops.dense_rows(operation, live, at)
+    if form in ("transposed", "left transposed"):
+        return loops.transposed(operation, live, at, back=form == "transposed")
+    if form == "blocks":
+        return loops.blocks(operation, live, at, padded=padded)
+    return loops.scan(operation, live, at)
 
 
-def _woven_loop(operation: Affine, step: Step, at: Places, padded: bool) -> list[str]:
+def _interleaved_loop(operation: Affine, planned: PlannedOp, at: Buffers, *, padded: bool) -> list[str]:
     """The loop stores results by their number of reads; scores are put in order afterwards."""
-    statements = list(step.statements)
-    groups, name = weave(statements, ordered=False), operation.dst
+    at.kernels.add("interleave")
+    name = operation.dst
     if not padded:
         name = f"{operation.dst} by reads"
-        at.room(name, len(groups) * LANES)
-    lines = woven_loop(groups, at.start(name), operation.activation, at.address, at.tables)
-    if padded:
+        at.reserve(name, len(planned.groups) * LANES)
+    lines = interleaved_loop(planned.groups, at.start(name), operation.activation, at.address, at.tables)
+    if padded or planned.positions is None:
         return lines
-    order = positions(statements, len(operation.bias), ordered=False)
-    table = at.tables.add("place_t", order)
+    table = at.tables.add("index_t", planned.positions)
     copy = f"{at.start(operation.dst)}[i] = {at.start(name)}[{table}[i]];"
-    return [*lines, f"    for (i = 0; i < {len(order)}; ++i) {copy}"]
+    return [*lines, f"    for (i = 0; i < {len(planned.positions)}; ++i) {copy}"]
 
 
-def _statement(operation: Affine, statement: Statement, at: Places) -> str:
+def _statement(operation: Affine, statement: Statement, at: Buffers) -> str:
     if statement.lanes > 1:
         return _vector(operation, statement, at)
     target = at.element(operation.dst, statement.start)
@@ -90,8 +94,11 @@ def _statement(operation: Affine, statement: Statement, at: Places) -> str:
     return f"    {target} = {value};"
 
 
-def _vector(operation: Affine, statement: Statement, at: Places) -> str:
-    """Vectors of one row; several sums run side by side, and no row's values are kept in registers for the next."""
+def _vector(operation: Affine, statement: Statement, at: Buffers) -> str:
+    """Vectors of one row.
+
+    Several sums run side by side, and no value is kept in a register for the next row.
+    """
     at.kernels.add("vectors")
     count = statement.lanes // LANES
     names = [f"a{i}" for i in range(count)]
@@ -99,7 +106,7 @@ def _vector(operation: Affine, statement: Statement, at: Places) -> str:
     for i, name in enumerate(names):
         bias = statement.bias[i * LANES : (i + 1) * LANES]
         if (bias == bias[0]).all():
-            lines.append(f"SPREAD({name}, {c_float(float(bias[0]))});")
+            lines.append(f"BROADCAST({name}, {c_float(float(bias[0]))});")
         else:
             lines.append(f"LOAD({name}, {at.tables.add('float', bias)});")
     for src, column, weight in statement.reads:
@@ -114,17 +121,16 @@ def _vector(operation: Affine, statement: Statement, at: Places) -> str:
         lines.append(f"STORE({start}, {name});")
         if operation.activation not in ("none", "relu"):
             lines.append(f"finish({start}, {LANES}, {activation_code(operation.activation)});")
-    return f"    {{ lanes {', '.join(names)}; SETTLE; {' '.join(lines)} }}"
+    return f"    {{ lanes {', '.join(names)}; BARRIER; {' '.join(lines)} }}"
 
 
-def _recurrent(step: Step, operation: Recurrent, at: Places) -> list[str]:
+def _recurrent(planned: PlannedOp, operation: Recurrent, at: Buffers) -> list[str]:
     units = operation.hidden
     for name, size in (("gates", 4 * units), ("hidden", units), ("cell", units)):
-        at.room(name, size)
+        at.reserve(name, size)
     at.kernels.add("smooth")
     names = {name: at.start(name) for name in ("gates", "hidden", "cell")}
     names |= {"dst": at.start(operation.dst), "source": at.start(operation.src)}
-    before = at.move(operation.src, "x")
-    inner = [f"    {line}" for line in _affine(operation.gates, step, at, padded=True)]
-    at.restore(operation.src, before)
-    return cell_update(operation, step.live[:units], inner, names, at.tables)
+    with at.aliased(operation.src, "x"):
+        inner = [f"    {line}" for line in _affine(operation.gates, planned, at, padded=True)]
+    return cell_update(operation, planned.live[:units], inner, names, at.tables)

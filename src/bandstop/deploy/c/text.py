@@ -1,13 +1,53 @@
-"""Small pieces of C text: numbers, arrays, shared tables."""
+"""Small pieces of C text: template files, numbers, arrays, shared tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from string import Template
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tables", "c_float", "c_string", "index_type", "lines_of"]
+from bandstop.deploy.ir.program import ACTIVATIONS, Activation
+
+__all__ = [
+    "Tables",
+    "activation_code",
+    "c_comment",
+    "c_float",
+    "c_string",
+    "filled",
+    "index_type",
+    "lines_of",
+    "load_template",
+]
+
+
+@cache
+def load_template(name: str, package: str = "bandstop.deploy.c.templates") -> Template:
+    """A template file, without the line breaks around it; ``${name}`` in it stands for a value."""
+    text = (resources.files(package) / name).read_text(encoding="utf-8")
+    return Template(text.strip("\n"))
+
+
+def filled(template: str, /, **values: object) -> str:
+    """The text of a template file with its values.
+
+    >>> print(filled("relu.c").splitlines()[0])
+    HELPER float act_relu(float v) { return v > 0.0f ? v : 0.0f; }
+    """
+    return load_template(template).substitute(values)
+
+
+def activation_code(name: Activation) -> int:
+    """The number by which emitted loops know an activation.
+
+    >>> activation_code("none"), activation_code("relu")
+    (0, 1)
+    """
+    return ACTIVATIONS.index(name)
 
 
 def c_float(value: float) -> str:
@@ -34,6 +74,15 @@ def c_string(text: str) -> str:
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in text.encode())
     escaped = "".join(plain).replace("\\042", '\\"')
     return f'"{escaped}"'
+
+
+def c_comment(text: str) -> str:
+    """Text that cannot end the comment it stands in.
+
+    >>> c_comment("a */ b")
+    'a * / b'
+    """
+    return text.replace("*/", "* /").replace("\n", " ")
 
 
 def index_type(largest: int) -> str:
@@ -82,10 +131,6 @@ class Tables:
             else tuple(f"{int(v)}{suffix}" for v in listed)
         )
         return self._arrays.setdefault((ctype, items or ("0",)), f"{self._prefix}{len(self._arrays)}")
-
-    def add_index(self, values: NDArray[np.integer]) -> str:
-        """Name of an array of the smallest unsigned type that holds ``values``; see `index_type`."""
-        return self.add(index_type(int(values.max(initial=0))), values)
 
     def text(self) -> str:
         """All arrays as C."""

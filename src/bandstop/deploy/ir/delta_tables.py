@@ -1,31 +1,35 @@
-"""Operations as compact tables: per row a count and a place, per weight one byte of distance from the one before."""
+"""Operations as delta-coded tables: per row a count and an offset, per weight one byte of distance.
+
+The distance is that from the source of the weight before, so that most indices fit in a byte.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bandstop.deploy.ir.program import Affine, Floats, Term, activate
-from bandstop.deploy.ir.simplify import Mask
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Mask, Term, activate
 
-__all__ = ["Compact", "compact_terms", "flattened"]
+__all__ = ["DeltaTable", "delta_tables", "flattened"]
 
 FAR = 255
+"""The largest distance that fits in a byte."""
 
 
 @dataclass(frozen=True)
-class Compact:
-    """One term as tables. A weight lies ``distance · unit`` after the previous one of its row; far ones need fillers of weight 0.
+class DeltaTable:
+    """One term as tables.
 
-    ``bias`` is None where the destination is filled beforehand and added to.
+    A weight's source lies ``distance · unit`` after that of the weight before it in its row. Where that
+    does not fit in a byte, fillers of weight 0 bridge the gap. ``bias`` is None where the destination is
+    filled beforehand and added to.
     """
 
     src: str
-    rows: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    distances: NDArray[np.int64]
+    rows: Ints
+    counts: Ints
+    distances: Ints
     weights: Floats
     bias: Floats | None
     width: int
@@ -34,24 +38,23 @@ class Compact:
     unit: int
 
 
-def compact_terms(operation: Affine, live: Mask) -> tuple[list[Compact], Floats | None]:
-    """Tables of each term, and what the destination must be filled with first (None if every live element is written)."""
+def delta_tables(operation: Affine, live: Mask) -> tuple[list[DeltaTable], Floats | None]:
+    """Tables of each term, and what to fill the destination with first (None if nothing)."""
     if len(operation.terms) == 1:
         term = operation.terms[0]
         constant_rows = _constant_rows(operation, term, live)
         if constant_rows is not None:
             whole = np.union1d(np.unique(term.rows), constant_rows)
-            places = whole[:, None] + np.arange(term.width) * term.dst_step
-            values = operation.bias[places]
+            values = operation.bias[whole[:, None] + np.arange(term.width) * term.dst_step]
             if (values == values[:, :1]).all():
-                return [_compact(term, whole, operation.bias[whole])], None
+                return [_table(term, whole, operation.bias[whole])], None
     if not operation.terms:
         return [], activate(operation.activation, operation.bias)
-    return [_compact(term, np.unique(term.rows), None) for term in operation.terms], operation.bias
+    return [_table(term, np.unique(term.rows), None) for term in operation.terms], operation.bias
 
 
-def _constant_rows(operation: Affine, term: Term, live: Mask) -> NDArray[np.int64] | None:
-    """First elements of rows that no entry reaches but something reads; None if they do not have the term's shape."""
+def _constant_rows(operation: Affine, term: Term, live: Mask) -> Ints | None:
+    """First elements of rows that are read but that no entry reaches; None if they lack the term's shape."""
     if not operation.bias.any() and operation.activation != "sigmoid" and term.width > 1:
         covered = np.zeros(len(live), bool)
         covered[term.destinations().ravel()] = True
@@ -72,7 +75,7 @@ def _constant_rows(operation: Affine, term: Term, live: Mask) -> NDArray[np.int6
     return np.array(found, dtype=np.int64)
 
 
-def _compact(term: Term, rows: NDArray[np.int64], bias: Floats | None) -> Compact:
+def _table(term: Term, rows: Ints, bias: Floats | None) -> DeltaTable:
     unit = max(1, int(np.gcd.reduce(term.columns))) if len(term) else 1
     counts, distances, weights = [], [], []
     order = np.lexsort((term.columns, term.rows))
@@ -87,7 +90,7 @@ def _compact(term: Term, rows: NDArray[np.int64], bias: Floats | None) -> Compac
             weights += [0.0] * fillers + [weight]
             at, count = column, count + fillers + 1
         counts.append(count)
-    return Compact(
+    return DeltaTable(
         term.src,
         rows,
         np.array(counts, dtype=np.int64),
@@ -102,7 +105,7 @@ def _compact(term: Term, rows: NDArray[np.int64], bias: Floats | None) -> Compac
 
 
 def flattened(operation: Affine) -> Affine:
-    """The same operation as one term whose entries stand for one connection each, those that share both ends added up."""
+    """The same operation as one term of single connections; those that share both ends are added up."""
     sources = {term.src for term in operation.terms}
     if len(sources) != 1:
         raise ValueError("an operation that reads two tensors has no single term")
@@ -110,8 +113,8 @@ def flattened(operation: Affine) -> Affine:
         [np.stack([t.destinations().ravel(), t.sources().ravel()]) for t in operation.terms], axis=1
     )
     weights = np.concatenate([np.repeat(t.weights, t.width) for t in operation.terms])
-    unique, place = np.unique(pairs, axis=1, return_inverse=True)
+    unique, inverse = np.unique(pairs, axis=1, return_inverse=True)
     total = np.zeros(unique.shape[1], np.float64)
-    np.add.at(total, place.ravel(), weights)
+    np.add.at(total, inverse.ravel(), weights)
     term = Term(sources.pop(), unique[0], unique[1], total.astype(np.float32))
     return Affine(operation.dst, (term,), operation.bias, operation.activation)

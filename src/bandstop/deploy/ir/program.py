@@ -1,29 +1,50 @@
-"""The sparse program: a short list of operations on named flat tensors, with every kept connection written out.
+"""The sparse program: a short list of operations on named flat tensors, every connection written out.
 
-An `Affine` is ``dst = f(bias + Σ_terms Σ_entries w · src)``. One entry of a term stands for ``width`` connections that share
-their weight (a filter shared by all joints, a tap of a convolution): for ``p = 0 … width − 1`` it adds
-``w · src[column + p·src_step]`` to ``dst[row + p·dst_step]``. A `Recurrent` is one LSTM layer around such a sum.
+An `Affine` is ``dst = f(bias + Σ_terms Σ_entries w · src)``. One entry of a term stands for ``width``
+connections that share their weight (a filter shared by all joints, a tap of a convolution): for ``p = 0 …
+width − 1`` it adds ``w · src[column + p·src_step]`` to ``dst[row + p·dst_step]``. A `Recurrent` is one LSTM
+layer around such a sum.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Activation", "Affine", "Operation", "Program", "Recurrent", "Term", "activate", "affine_values"]
+__all__ = [
+    "ACTIVATIONS",
+    "LEAK",
+    "Activation",
+    "Affine",
+    "Floats",
+    "Ints",
+    "Mask",
+    "Operation",
+    "Program",
+    "Recurrent",
+    "Term",
+    "activate",
+    "affine_values",
+]
 
 Activation = Literal["none", "relu", "leaky", "tanh", "sigmoid"]
+ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
+"""In this order their numbers are the codes by which the emitted loops know them."""
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 LEAK = 0.01
 
 
 @dataclass(frozen=True)
 class Term:
-    """Weighted connections from one tensor; arrays ``rows``, ``columns`` and ``weights`` have one value per entry."""
+    """Weighted connections from one tensor.
+
+    Arrays ``rows``, ``columns`` and ``weights`` have one value per entry.
+    """
 
     src: str
     rows: Ints
@@ -36,7 +57,7 @@ class Term:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def keep(self, mask: NDArray[np.bool_]) -> Term:
+    def keep(self, mask: Mask) -> Term:
         """The same term with only the entries of ``mask``."""
         return replace(self, rows=self.rows[mask], columns=self.columns[mask], weights=self.weights[mask])
 
@@ -61,10 +82,12 @@ class Affine:
 
 @dataclass(frozen=True)
 class Recurrent:
-    """One LSTM layer: at each of ``steps`` times, ``gates`` (input, forget, cell, output; ``4·hidden``) from the input and the state.
+    """One LSTM layer: ``steps`` times ``gates`` (input, forget, cell, output.
 
-    The first term of ``gates`` reads ``src`` moved on by ``src_advance`` values a step, the second reads the hidden state.
-    ``dst`` holds every step's hidden state (``sequence``) or only the last one's.
+    ``4·hidden``) from input and state.
+
+    The first term of ``gates`` reads ``src`` moved on by ``src_advance`` values per step, the second the
+    hidden state. ``dst`` holds every step's hidden state (``sequence``) or only the last one's.
     """
 
     dst: str
@@ -81,7 +104,7 @@ Operation = Affine | Recurrent
 
 @dataclass(frozen=True)
 class Program:
-    """Operations in order, the size of every tensor, and where the network's own input values lie in ``signal``."""
+    """Operations in order, the size of every tensor, and where the network's inputs lie in ``signal``."""
 
     operations: tuple[Operation, ...]
     sizes: dict[str, int]
@@ -89,18 +112,17 @@ class Program:
     classes: int
     input: str = "signal"
     output: str = "scores"
-    notes: dict[str, object] = field(default_factory=dict)
 
-    def place(self, inputs: NDArray[np.floating]) -> Floats:
+    def laid_out(self, inputs: NDArray[np.floating]) -> Floats:
         """Network inputs ``[N, …]`` laid out as the program reads them, ``[N, size of signal]``."""
         flat = np.asarray(inputs, dtype=np.float32).reshape(len(inputs), -1)
-        placed = np.zeros((len(flat), self.sizes[self.input]), dtype=np.float32)
-        placed[:, self.input_index] = flat
-        return placed
+        signal = np.zeros((len(flat), self.sizes[self.input]), dtype=np.float32)
+        signal[:, self.input_index] = flat
+        return signal
 
     def tensors(self, inputs: NDArray[np.floating]) -> dict[str, Floats]:
-        """Every tensor's values for network inputs ``[N, …]``: the reference that emitters are tested against."""
-        values = {self.input: self.place(inputs)}
+        """Every tensor's values for network inputs ``[N, …]``: the reference for the emitters."""
+        values = {self.input: self.laid_out(inputs)}
         for operation in self.operations:
             if isinstance(operation, Affine):
                 values[operation.dst] = affine_values(operation, values)
@@ -170,9 +192,9 @@ def affine_values(operation: Affine, values: dict[str, Floats]) -> Floats:
     total = np.repeat(operation.bias[None], batch, axis=0)
     for term in operation.terms:
         source = values[term.src]
-        used, place = np.unique(term.sources().ravel(), return_inverse=True)
+        used, inverse = np.unique(term.sources().ravel(), return_inverse=True)
         dense = np.zeros((len(used), total.shape[1]), dtype=np.float32)
-        np.add.at(dense, (place, term.destinations().ravel()), np.repeat(term.weights, term.width))
+        np.add.at(dense, (inverse, term.destinations().ravel()), np.repeat(term.weights, term.width))
         total += source[:, used] @ dense
     return activate(operation.activation, total)
 

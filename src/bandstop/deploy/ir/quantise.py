@@ -1,8 +1,8 @@
-"""Fixed point: 16-bit values, 8- or 16-bit weights, powers of two for scales, sums of 32 or 64 bits that cannot overflow.
+"""Fixed point: 16-bit values, 8- or 16-bit weights, scales that are powers of two, sums that cannot overflow.
 
-A tensor's value x is stored as ``q = x · 2^e`` with one exponent a tensor, found on calibration inputs with a margin. A row's
-weights are stored as ``w · 2^f`` with the largest f for which they fit and for which the worst possible sum stays below 2³¹
-(8-bit weights) or 2⁶³ (16-bit ones).
+A tensor's value x is stored as ``q = x · 2^e`` with one exponent per tensor, found on calibration inputs
+with a margin. A row's weights are stored as ``w · 2^f`` with the largest f for which they fit and for which
+the worst possible sum stays below 2³¹ (8-bit weights, 32-bit sums) or 2⁶³ (16-bit weights, 64-bit sums).
 The sum has exponent ``e + f``; a rounding shift brings it to the destination's exponent.
 """
 
@@ -13,24 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstop.deploy.ir.delta_tables import Compact, compact_terms, flattened
-from bandstop.deploy.ir.program import Affine, Floats, Program, Recurrent
+from bandstop.deploy.ir.delta_tables import DeltaTable, delta_tables, flattened
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Mask, Program, Recurrent
 from bandstop.deploy.ir.simplify import liveness
 from bandstop.errors import ExportError
 
-__all__ = ["FixedLayer", "FixedProgram", "quantise", "sum_bits"]
+__all__ = ["TOP", "FixedLayer", "FixedProgram", "quantise", "sum_bits"]
 
-Ints = NDArray[np.int64]
 TOP = 32767
+"""The largest 16-bit value."""
 MARGIN = 1.5
+"""Room above the largest value met on the calibration inputs."""
 
 
 @dataclass(frozen=True)
 class FixedLayer:
-    """One operation: tables of places, whole-number weights, per row a bias and a shift."""
+    """One operation: tables of offsets, whole-number weights, per row a bias and a shift."""
 
     dst: str
-    table: Compact
+    table: DeltaTable
     weights: Ints
     bias: Ints
     shifts: Ints
@@ -41,7 +42,7 @@ class FixedLayer:
         """The same sums as the C, on ``[N, size]`` whole numbers."""
         table, out = self.table, np.zeros((len(source), size), np.int64)
         start = np.concatenate([[0], np.cumsum(table.counts)])
-        for row, place in enumerate(table.rows):
+        for row, offset in enumerate(table.rows):
             taken = slice(start[row], start[row + 1])
             columns = np.cumsum(table.distances[taken]) * table.unit
             for p in range(table.width):
@@ -49,7 +50,7 @@ class FixedLayer:
                 shift = int(self.shifts[row])
                 moved = (total + ((1 << shift) >> 1)) >> shift
                 low = 0 if self.relu else -TOP
-                out[:, place + p * table.dst_step] = np.clip(moved, low, TOP)
+                out[:, offset + p * table.dst_step] = np.clip(moved, low, TOP)
         return out
 
 
@@ -65,8 +66,8 @@ class FixedProgram:
     def __call__(self, inputs: NDArray[np.floating]) -> Floats:
         """Scores by whole-number arithmetic: the reference for the C."""
         scale = 2.0 ** self.exponents[self.program.input]
-        placed = self.program.place(inputs).astype(np.float64) * scale
-        values = {self.program.input: _away(np.clip(placed, -TOP, TOP)).astype(np.int64)}
+        signal = self.program.laid_out(inputs).astype(np.float64) * scale
+        values = {self.program.input: _away(np.clip(signal, -TOP, TOP)).astype(np.int64)}
         for layer in self.layers:
             values[layer.dst] = layer.run(values[layer.table.src], self.program.sizes[layer.dst])
         out = values[self.program.output] * 2.0 ** -self.exponents[self.program.output]
@@ -113,20 +114,18 @@ def _exponent(largest: float) -> int:
     return int(np.clip(np.floor(np.log2(TOP / max(largest, 1e-9))), -8, 24))
 
 
-def _layer(
-    operation: Affine, live: NDArray[np.bool_], exponents: dict[str, int], bits: int
-) -> tuple[FixedLayer, int]:
+def _layer(operation: Affine, live: Mask, exponents: dict[str, int], bits: int) -> tuple[FixedLayer, int]:
     if len({term.src for term in operation.terms}) > 1:
         raise ExportError(
-            f"fixed point needs one source a sum; {operation.dst} has several: export it in float32"
+            f"fixed point needs one source per sum; {operation.dst} has several: export it in float32"
         )
     if not operation.terms:
         raise ExportError(
             "the network's answer does not depend on its input; nothing to export in fixed point"
         )
-    tables, fill = compact_terms(operation, live)
+    tables, fill = delta_tables(operation, live)
     if len(tables) != 1 or (fill is not None and fill.any()):
-        tables, fill = compact_terms(flattened(operation), live)
+        tables, fill = delta_tables(flattened(operation), live)
     table = tables[0]
     source = exponents[table.src]
     start = np.concatenate([[0], np.cumsum(table.counts)])
@@ -147,7 +146,7 @@ def _layer(
 
 
 def _power(weights: NDArray[np.float64], bias: float, source: int, bits: int) -> int:
-    """The largest f for which every weight fits and the worst sum stays well below its limit (a rounding half comes on top)."""
+    """The largest f for which every weight fits and the worst sum plus a rounding half stays in range."""
     most, worst = (127 if bits == 8 else TOP), 0.7 * 2.0 ** (sum_bits(bits) - 1)
     largest, total = np.abs(weights).max(initial=0.0), np.abs(weights).sum()
     limits = [20.0]

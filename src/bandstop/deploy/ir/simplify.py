@@ -1,17 +1,14 @@
-"""Constants propagated, dead connections and dead units removed: all by following the program forwards and backwards."""
+"""Constant folding (forwards through the program) and removal of what is dead (backwards)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bandstop.deploy.ir.program import Affine, Floats, Operation, Program, Recurrent, Term, activate
+from bandstop.deploy.ir.program import Affine, Floats, Mask, Operation, Program, Recurrent, Term, activate
 
-__all__ = ["constants", "liveness", "simplify"]
-
-Mask = NDArray[np.bool_]
+__all__ = ["constants", "live_units", "liveness", "simplify"]
 
 
 def constants(program: Program) -> tuple[dict[str, Mask], dict[str, Floats]]:
@@ -70,7 +67,8 @@ def live_units(operation: Recurrent, live: Mask) -> Mask:
 def simplify(program: Program, *, compact: bool = False) -> Program:
     """Fold constants into the biases they feed and drop all that no output depends on, until nothing changes.
 
-    ``compact`` folds only where every one of an entry's connections adds the same, so that biases stay shared.
+    ``compact`` folds only where every one of an entry's connections adds the same, so that biases stay
+    shared.
     """
     while True:
         smaller = _drop_dead(_fold_constants(program, compact=compact))

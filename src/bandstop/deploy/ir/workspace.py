@@ -8,10 +8,12 @@ __all__ = ["workspace"]
 
 
 def workspace(program: Program, *, output: bool) -> tuple[dict[str, int], int]:
-    """Where each tensor starts, and how many values all of them take; ``output``: the scores have a place there too.
+    """The offset of each tensor, and how many values all of them take.
 
-    A tensor is needed from the operation that writes it to the last that reads it. The largest come first, each at the
-    lowest place that is free for all that time.
+    ``output``: the scores get an offset too.
+
+    A tensor is needed from the operation that writes it to the last that reads it. The largest come first,
+    each at the lowest offset that is free for all that time.
     """
     spans: dict[str, tuple[int, int]] = {}
     for time, operation in enumerate(program.operations):
@@ -21,18 +23,18 @@ def workspace(program: Program, *, output: bool) -> tuple[dict[str, int], int]:
             spans[src] = (spans[src][0], time)
     if not output:
         spans.pop(program.output, None)
-    placed: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for name in sorted(spans, key=lambda n: -program.sizes[n]):
         first, last = spans[name]
-        rivals = sorted(
-            (placed[other], placed[other] + program.sizes[other])
-            for other in placed
+        taken = sorted(
+            (offsets[other], offsets[other] + program.sizes[other])
+            for other in offsets
             if spans[other][0] <= last and spans[other][1] >= first
         )
         start = 0
-        for low, high in rivals:
+        for low, high in taken:
             if start + program.sizes[name] <= low:
                 break
             start = max(start, high)
-        placed[name] = start
-    return placed, max((placed[n] + program.sizes[n] for n in placed), default=0)
+        offsets[name] = start
+    return offsets, max((offsets[n] + program.sizes[n] for n in offsets), default=0)

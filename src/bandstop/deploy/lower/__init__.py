@@ -1,35 +1,29 @@
-"""From a finished PyTorch module to a sparse program; anything that has no exact translation is refused by its layer's name."""
+"""From a finished PyTorch module to a sparse program.
+
+What has no exact translation is refused by its layer's name.
+"""
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bandstop.deploy.ir.check import check
 from bandstop.deploy.ir.program import Program
 from bandstop.deploy.ir.simplify import simplify
-from bandstop.deploy.lower.gcn import Order, lower_gcn
-from bandstop.deploy.lower.lstm import lower_lstm
-from bandstop.deploy.lower.sequential import lower_sequential
+from bandstop.deploy.lower.kind import Kind, Order, Variant
+from bandstop.deploy.lower.registry import KINDS, folded, kind_of
 from bandstop.errors import ExportError
-from bandstop.nets.gcn import GCN
-from bandstop.nets.lstm import LSTMRecogniser
 
-__all__ = ["lower"]
+__all__ = ["KINDS", "Kind", "Order", "Variant", "folded", "kind_of", "lower", "lower_variants"]
 
 
 def lower(
-    net: nn.Module,
-    example: Tensor,
-    *,
-    pitch: int | None = None,
-    orders: tuple[Order, ...] | None = None,
-    compact: bool = False,
+    net: nn.Module, example: Tensor, *, variant: Variant | None = None, compact: bool = False
 ) -> Program:
-    """The sparse program of ``net`` for inputs shaped like ``example`` (with its batch dimension), simplified.
+    """The simplified sparse program of ``net`` for inputs shaped like ``example`` (with its batch dimension).
 
-    ``pitch``: how far apart the rows of a node signal lie (joints padded for vector units); ``orders``: for each head of
-    a graph convolution, which product comes first; ``compact``: keep the tables small rather than fold every constant.
+    ``compact`` keeps the tables small rather than fold every constant.
 
     >>> net = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 2)).eval()
     >>> _ = torch.nn.init.zeros_(net[2].weight)
@@ -37,26 +31,30 @@ def lower(
     signal[3]
     scores[2] = none(bias + 0)
     """
+    return _lowered(_ready(net), example, variant or Variant(), compact=compact)
+
+
+def lower_variants(net: nn.Module, example: Tensor, *, lanes: int) -> list[Program]:
+    """Every program of ``net`` that is worth a plan on a machine whose vectors have ``lanes`` lanes."""
+    ready = _ready(net)
+    variants = kind_of(ready).variants(ready, lanes)
+    return [_lowered(ready, example, variant, compact=False) for variant in variants]
+
+
+def _ready(net: nn.Module) -> nn.Module:
+    """The network, checked and without batch normalisation."""
+    kind = kind_of(net)
     if net.training:
         raise ExportError(
             "a network is exported in evaluation mode, found training mode; call net.eval() first"
         )
-    _refuse_nonfinite(net)
-    if isinstance(net, GCN):
-        program = lower_gcn(net, pitch=pitch, orders=orders)
-    elif isinstance(net, LSTMRecogniser):
-        program = lower_lstm(net, example, pitch=pitch)
-    elif isinstance(net, nn.Sequential):
-        program = lower_sequential(net, tuple(example.shape[1:]))
-    else:
-        raise ExportError(
-            f"only GCN, LSTMRecogniser and nn.Sequential networks can be exported, found {type(net).__name__}"
-        )
-    return simplify(program, compact=compact)
-
-
-def _refuse_nonfinite(net: nn.Module) -> None:
     for name, value in net.state_dict().items():
         if value.is_floating_point() and not bool(torch.isfinite(value).all()):
-            count = int(np.count_nonzero(~np.isfinite(value.numpy())))
+            count = int((~torch.isfinite(value)).sum())
             raise ExportError(f"weights must be finite, found {count} that are not in {name}; train again")
+    return kind.fold(net)
+
+
+def _lowered(net: nn.Module, example: Tensor, variant: Variant, *, compact: bool) -> Program:
+    program = check(kind_of(net).lower(net, example, variant), after="lowering")
+    return check(simplify(program, compact=compact), after="simplifying")

@@ -1,133 +1,164 @@
 """The graph convolution's program: encoder, heads in the cheaper order each, classifier.
 
-A head's ``A X W`` is computed as ``(A X) W`` (``nodes``), ``A (X W)`` (``filters``), or at extreme sparsity as the sum over
-paths ``a·w`` from node to node (``paths``), whichever costs least. Rows of a tensor are channels, its columns the joints.
+A head's ``A X W`` is computed as ``(A X) W`` (``nodes``), ``A (X W)`` (``filters``), or at extreme sparsity
+as the sum over paths ``a·w`` from node to node (``paths``), whichever costs least. Rows of a tensor are
+channels, its columns the joints.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from torch import Tensor
 
-from bandstop.deploy.ir.program import Affine, Program, Term
-from bandstop.deploy.lower.folding import array, norm_affine
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Mask, Program, Term
+from bandstop.deploy.lower.batchnorm import array, fold_gcn
+from bandstop.deploy.lower.kind import Kind, Order, Variant
+from bandstop.nets import NetConfig
 from bandstop.nets.gcn import GCN
 
-__all__ = ["Order", "lower_gcn"]
-
-Order = Literal["nodes", "filters", "paths"]
-Floats = NDArray[np.float32]
+__all__ = ["GCN_KIND", "likely_orders", "lower_gcn", "order_costs"]
 
 
-def lower_gcn(net: GCN, *, pitch: int | None = None, orders: tuple[Order, ...] | None = None) -> Program:
-    """The unsimplified program of a GCN."""
-    adjacency, filters = array(net.graph.adjacency), array(net.graph.filters)
-    heads, joints, _ = adjacency.shape
-    _, channels, width = filters.shape
-    pitch = pitch or joints
-    orders = orders or ("nodes",) * heads
-    factor, offset = norm_affine(net.encoder_norm, "encoder_norm")
-    encoder = array(net.encoder.weight) * factor[:, None]
-    signal = encoder.shape[1]
-    operations = [_rows("nodes", "signal", encoder, offset, joints, pitch)]
+@dataclass(frozen=True)
+class _Heads:
+    """The folded weights of a graph convolution and how its tensors are laid out."""
 
-    concatenated = net.graph.combine == "concat"
-    features = width * (heads if concatenated else 1)
-    factor, offset = norm_affine(net.graph_norm, "graph_norm")
-    by_head = factor.reshape(-1, width) if concatenated else np.repeat(factor[None], heads, axis=0)
-    filters = filters * by_head[:, None, :]
-    sizes = {"signal": signal * pitch, "nodes": channels * pitch, "features": features * pitch}
-    first = [k for k in range(heads) if orders[k] == "nodes"]
-    second = [k for k in range(heads) if orders[k] == "filters"]
+    adjacency: Floats
+    filters: Floats
+    pitch: int
+    concatenated: bool
+
+    @property
+    def joints(self) -> int:
+        return int(self.adjacency.shape[1])
+
+    @property
+    def channels(self) -> int:
+        return int(self.filters.shape[1])
+
+    @property
+    def width(self) -> int:
+        return int(self.filters.shape[2])
+
+    @property
+    def features(self) -> int:
+        return self.width * (len(self.filters) if self.concatenated else 1)
+
+    def first_feature(self, head: int) -> int:
+        return head * self.width if self.concatenated else 0
+
+    def positions(self, rows: int) -> Ints:
+        """Where value (joint, row) of a joint-major tensor lies in ours, whose rows come first."""
+        return (np.arange(rows)[None, :] * self.pitch + np.arange(self.joints)[:, None]).ravel()
+
+    def row_bias(self, offset: Floats) -> Floats:
+        bias = np.zeros((len(offset), self.pitch), np.float32)
+        bias[:, : self.joints] = offset[:, None]
+        return bias.ravel()
+
+
+def lower_gcn(net: GCN, example: Tensor, variant: Variant) -> Program:
+    """The unsimplified program of a folded GCN."""
+    adjacency, encoder = array(net.graph.adjacency), array(net.encoder.weight)
+    heads = _Heads(
+        adjacency,
+        array(net.graph.filters),
+        variant.pitch or adjacency.shape[1],
+        net.graph.combine == "concat",
+    )
+    signal, pitch = encoder.shape[1], heads.pitch
+    mixed_rows = _rows("signal", encoder, 0, 0, heads)
+    operations = [Affine("nodes", (mixed_rows,), heads.row_bias(array(net.encoder_norm.bias)), "relu")]
+    orders = variant.orders or tuple[Order, ...](["nodes"] * len(adjacency))
+    operations += _graph_convolution(heads, orders, array(net.graph_norm.bias))
+    source, positions = "features", heads.positions(heads.features)
+    if net.dense is not None and net.dense_norm is not None:
+        weight = array(net.dense.weight)
+        operations.append(
+            Affine("dense", (_dense(source, weight, positions),), array(net.dense_norm.bias), "relu")
+        )
+        source, positions = "dense", np.arange(len(weight))
+    classifier = array(net.classifier.weight)
+    operations.append(Affine("scores", (_dense(source, classifier, positions),), array(net.classifier.bias)))
+    sizes = {"signal": signal * pitch, **{o.dst: len(o.bias) for o in operations}}
+    return Program(tuple(operations), sizes, heads.positions(signal), len(classifier))
+
+
+def _graph_convolution(heads: _Heads, orders: tuple[Order, ...], offset: Floats) -> list[Affine]:
+    """The products that come first, and the features that sum up all heads."""
+    operations: list[Affine] = []
     terms: list[Term] = []
+    channels, width = heads.channels, heads.width
+    first, second, third = (
+        [k for k, order in enumerate(orders) if order == wanted] for wanted in ("nodes", "filters", "paths")
+    )
     if first:
         mixed = [
-            _columns("nodes", adjacency[k], i * channels, 0, channels, pitch) for i, k in enumerate(first)
+            _columns("nodes", heads.adjacency[k], i * channels, 0, channels, heads)
+            for i, k in enumerate(first)
         ]
-        sizes["mixed"] = len(first) * channels * pitch
-        operations.append(Affine("mixed", (_joined(mixed),), np.zeros(sizes["mixed"], np.float32)))
+        operations.append(_sum("mixed", mixed, len(first) * channels * heads.pitch))
         terms.append(
             _joined(
                 [
-                    _term("mixed", filters[k].T, k * width * concatenated, i * channels, joints, pitch)
+                    _rows("mixed", heads.filters[k].T, heads.first_feature(k), i * channels, heads)
                     for i, k in enumerate(first)
                 ]
             )
         )
     if second:
-        filtered = [_term("nodes", filters[k].T, i * width, 0, joints, pitch) for i, k in enumerate(second)]
-        sizes["filtered"] = len(second) * width * pitch
-        operations.append(Affine("filtered", (_joined(filtered),), np.zeros(sizes["filtered"], np.float32)))
+        filtered = [_rows("nodes", heads.filters[k].T, i * width, 0, heads) for i, k in enumerate(second)]
+        operations.append(_sum("filtered", filtered, len(second) * width * heads.pitch))
         terms.append(
             _joined(
                 [
-                    _columns("filtered", adjacency[k], k * width * concatenated, i * width, width, pitch)
+                    _columns("filtered", heads.adjacency[k], heads.first_feature(k), i * width, width, heads)
                     for i, k in enumerate(second)
                 ]
             )
         )
-    paths = [
-        _paths(adjacency[k], filters[k], k * width * concatenated, pitch)
-        for k in range(heads)
-        if orders[k] == "paths"
-    ]
-    terms += [_merged(_joined(paths))] if paths else []
-    bias = np.zeros((features, pitch), np.float32)
-    bias[:, :joints] = offset[:, None]
-    operations.append(Affine("features", tuple(terms), bias.ravel(), "relu"))
-
-    # The classifier reads joint-major features (v, f); ours lie channel-major (f, v).
-    flat = (np.arange(features)[None, :] * pitch + np.arange(joints)[:, None]).ravel()
-    source = "features"
-    if net.dense is not None and net.dense_norm is not None:
-        factor, offset = norm_affine(net.dense_norm, "dense_norm")
-        weight = array(net.dense.weight) * factor[:, None]
-        operations.append(Affine("dense", (_dense(source, weight, flat),), offset, "relu"))
-        sizes["dense"], source, flat = len(weight), "dense", np.arange(len(weight))
-    classifier = array(net.classifier.weight)
-    operations.append(Affine("scores", (_dense(source, classifier, flat),), array(net.classifier.bias)))
-    sizes["scores"] = len(classifier)
-    index = (np.arange(signal)[None, :] * pitch + np.arange(joints)[:, None]).ravel()
-    notes: dict[str, object] = {"joints": joints, "pitch": pitch, "signal": signal, "orders": list(orders)}
-    return Program(tuple(operations), sizes, index, len(classifier), notes=notes)
+    if third:
+        terms.append(_merged(_joined([_paths(heads, k) for k in third])))
+    return [*operations, Affine("features", tuple(terms), heads.row_bias(offset), "relu")]
 
 
-def _rows(dst: str, src: str, matrix: Floats, offset: Floats, joints: int, pitch: int) -> Affine:
-    bias = np.zeros((len(matrix), pitch), np.float32)
-    bias[:, :joints] = offset[:, None]
-    return Affine(dst, (_term(src, matrix, 0, 0, joints, pitch),), bias.ravel(), "relu")
+def _sum(dst: str, terms: list[Term], size: int) -> Affine:
+    return Affine(dst, (_joined(terms),), np.zeros(size, np.float32))
 
 
-def _term(src: str, matrix: Floats, first_row: int, first_column: int, joints: int, pitch: int) -> Term:
+def _rows(src: str, matrix: Floats, first_row: int, first_column: int, heads: _Heads) -> Term:
     """Channels mixed, the same for every joint."""
     rows, columns = np.nonzero(matrix)
-    return Term(
-        src, (rows + first_row) * pitch, (columns + first_column) * pitch, matrix[rows, columns], joints
-    )
+    ends = (rows + first_row) * heads.pitch, (columns + first_column) * heads.pitch
+    return Term(src, *ends, matrix[rows, columns], heads.joints)
 
 
-def _columns(src: str, matrix: Floats, first_row: int, first_column: int, channels: int, pitch: int) -> Term:
+def _columns(
+    src: str, matrix: Floats, first_row: int, first_column: int, channels: int, heads: _Heads
+) -> Term:
     """Joints mixed, the same for every channel."""
     rows, columns = np.nonzero(matrix)
-    place = (rows + first_row * pitch, columns + first_column * pitch)
-    return Term(src, *place, matrix[rows, columns], channels, pitch, pitch)
+    pitch = heads.pitch
+    ends = rows + first_row * pitch, columns + first_column * pitch
+    return Term(src, *ends, matrix[rows, columns], channels, pitch, pitch)
 
 
-def _paths(adjacency: Floats, filters: Floats, first_row: int, pitch: int) -> Term:
+def _paths(heads: _Heads, head: int) -> Term:
     """Every product of a link and a filter tap as one connection."""
+    adjacency, filters, pitch = heads.adjacency[head], heads.filters[head], heads.pitch
     to, source = np.nonzero(adjacency)
-    channel, kind = np.nonzero(filters)
-    rows = (first_row + kind)[None, :] * pitch + to[:, None]
+    channel, feature = np.nonzero(filters)
+    rows = (heads.first_feature(head) + feature)[None, :] * pitch + to[:, None]
     columns = channel[None, :] * pitch + source[:, None]
-    weights = adjacency[to, source][:, None] * filters[channel, kind][None, :]
+    weights = adjacency[to, source][:, None] * filters[channel, feature][None, :]
     return Term("nodes", rows.ravel(), columns.ravel(), weights.ravel())
 
 
-def _dense(src: str, matrix: Floats, place: NDArray[np.int64]) -> Term:
+def _dense(src: str, matrix: Floats, positions: Ints) -> Term:
     rows, columns = np.nonzero(matrix)
-    return Term(src, rows, place[columns], matrix[rows, columns])
+    return Term(src, rows, positions[columns], matrix[rows, columns])
 
 
 def _joined(terms: list[Term]) -> Term:
@@ -140,7 +171,74 @@ def _joined(terms: list[Term]) -> Term:
 
 def _merged(term: Term) -> Term:
     """Connections between the same two values added up."""
-    pairs, place = np.unique(np.stack([term.rows, term.columns]), axis=1, return_inverse=True)
+    pairs, inverse = np.unique(np.stack([term.rows, term.columns]), axis=1, return_inverse=True)
     weights = np.zeros(pairs.shape[1])
-    np.add.at(weights, place.ravel(), term.weights)
+    np.add.at(weights, inverse.ravel(), term.weights)
     return Term(term.src, pairs[0], pairs[1], weights.astype(np.float32))
+
+
+def order_costs(adjacency: Floats, filters: Floats, wanted: Mask, moving: Mask) -> dict[Order, int]:
+    """Multiply-accumulates of one head in each order.
+
+    ``adjacency`` [V, V], ``filters`` [C, F]; ``wanted`` [V, F]: live results;
+    ``moving`` [C]: channels that depend on the input (the others are constants and cost nothing).
+
+    >>> link, tap = np.eye(2), np.ones((3, 1))
+    >>> order_costs(link, tap, np.ones((2, 1), bool), np.ones(3, bool))
+    {'nodes': 12, 'filters': 8, 'paths': 6}
+    """
+    link, tap = adjacency != 0, (filters != 0) & moving[:, None]
+    fan, taps = link.sum(1), tap.sum(0)
+    wanted = wanted & (fan > 0)[:, None] & (taps > 0)[None, :]
+    mixed = wanted.astype(int) @ tap.T.astype(int) > 0
+    filtered = link.T.astype(int) @ wanted.astype(int) > 0
+    return {
+        "nodes": int((mixed * fan[:, None]).sum() + (wanted * taps).sum()),
+        "filters": int((filtered * taps).sum() + (wanted * fan[:, None]).sum()),
+        "paths": int((wanted * fan[:, None] * taps).sum()),
+    }
+
+
+def _costs(net: GCN) -> list[dict[Order, int]]:
+    adjacency, filters = array(net.graph.adjacency), array(net.graph.filters)
+    heads, joints, _ = adjacency.shape
+    width = filters.shape[2]
+    readers = net.classifier if net.dense is None else net.dense
+    read = array(readers.weight).any(axis=0).reshape(joints, -1, width)
+    moving = np.asarray(array(net.encoder.weight).any(axis=1))
+    return [
+        order_costs(adjacency[head], filters[head], read[:, head if read.shape[1] > 1 else 0], moving)
+        for head in range(heads)
+    ]
+
+
+def likely_orders(net: GCN) -> list[tuple[Order, ...]]:
+    """Orders worth a plan: nodes for all heads, the fewest multiply-accumulates, and paths where nearly so.
+
+    Paths leave out the values in between, so they may cost a little more arithmetic; they multiply out, so
+    they are tried for all heads only while that is no more than three times the fewest.
+    """
+    costs = _costs(net)
+    fewest: tuple[Order, ...] = tuple(min(c, key=lambda order: c[order]) for c in costs)
+    direct: tuple[Order, ...] = tuple(
+        "paths" if c["paths"] <= 1.5 * c[order] else order for c, order in zip(costs, fewest, strict=True)
+    )
+    found: list[tuple[Order, ...]] = [tuple("nodes" for _ in costs), fewest, direct]
+    if sum(c["paths"] for c in costs) <= 3 * sum(min(c.values()) for c in costs):
+        found.append(tuple("paths" for _ in costs))
+    return list(dict.fromkeys(found))
+
+
+def _variants(net: GCN, lanes: int) -> list[Variant]:
+    pitch = -(-net.graph.adjacency.shape[1] // lanes) * lanes
+    return [Variant(pitch, orders) for orders in likely_orders(net)]
+
+
+def _settings(net: GCN) -> dict[str, object]:
+    heads, channels, filters = net.graph.filters.shape
+    found = {"channels": channels, "heads": heads, "filters": filters, "combine": net.graph.combine}
+    found["dense"] = 0 if net.dense is None else net.dense.out_features
+    return {name: value for name, value in found.items() if value != getattr(NetConfig(), name)}
+
+
+GCN_KIND = Kind("gcn", GCN, lower_gcn, fold_gcn, _variants, _settings)

@@ -1,24 +1,25 @@
-"""The LSTM recogniser's program: one recurrent operation a layer, then the classifier on the last hidden state."""
+"""The LSTM recogniser's program: one recurrent operation per layer, then the classifier."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
-from bandstop.deploy.ir.program import Affine, Operation, Program, Recurrent, Term
-from bandstop.deploy.lower.folding import array
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Operation, Program, Recurrent, Term
+from bandstop.deploy.lower.batchnorm import array
+from bandstop.deploy.lower.kind import Kind, Variant
 from bandstop.nets.lstm import LSTMRecogniser
 
-__all__ = ["lower_lstm"]
-
-Floats = NDArray[np.float32]
+__all__ = ["LSTM_KIND", "lower_lstm"]
 
 
-def lower_lstm(net: LSTMRecogniser, example: Tensor, *, pitch: int | None = None) -> Program:
-    """The unsimplified program; value ``(joint v, 3m + axis)`` of the input lies at ``(3m + axis)·pitch + v``."""
+def lower_lstm(net: LSTMRecogniser, example: Tensor, variant: Variant) -> Program:
+    """The unsimplified program.
+
+    Value ``(joint v, 3m + axis)`` of the input lies at ``(3m + axis)·pitch + v``.
+    """
     _, joints, signal = example.shape
-    pitch, steps, units = pitch or joints, signal // 3, net.lstm.hidden_size
+    pitch, steps, units = variant.pitch or joints, signal // 3, net.lstm.hidden_size
     pose = (np.arange(3)[None, :] * pitch + np.arange(joints)[:, None]).ravel()
     operations: list[Operation] = []
     sizes = {"signal": signal * pitch}
@@ -41,10 +42,16 @@ def lower_lstm(net: LSTMRecogniser, example: Tensor, *, pitch: int | None = None
     )
     sizes["scores"] = len(classifier)
     index = (np.arange(signal)[None, :] * pitch + np.arange(joints)[:, None]).ravel()
-    notes: dict[str, object] = {"joints": joints, "pitch": pitch, "signal": signal}
-    return Program(tuple(operations), sizes, index, len(classifier), notes=notes)
+    return Program(tuple(operations), sizes, index, len(classifier))
 
 
-def _term(src: str, matrix: Floats, place: NDArray[np.int64]) -> Term:
+def _term(src: str, matrix: Floats, offsets: Ints) -> Term:
     rows, columns = np.nonzero(matrix)
-    return Term(src, rows, place[columns], matrix[rows, columns])
+    return Term(src, rows, offsets[columns], matrix[rows, columns])
+
+
+def _settings(net: LSTMRecogniser) -> dict[str, object]:
+    return {"kind": "lstm", "hidden": net.lstm.hidden_size, "layers": net.lstm.num_layers}
+
+
+LSTM_KIND = Kind("lstm", LSTMRecogniser, lower_lstm, settings=_settings)

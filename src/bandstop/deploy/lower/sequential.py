@@ -6,14 +6,15 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 
-from bandstop.deploy.ir.program import LEAK, Activation, Affine, Program, Term
-from bandstop.deploy.lower.folding import Floats, array, norm_affine
+from bandstop.deploy.ir.program import LEAK, Activation, Affine, Floats, Program, Term
+from bandstop.deploy.lower.batchnorm import array, norm_affine
+from bandstop.deploy.lower.kind import Kind, Variant
 from bandstop.errors import ExportError
 from bandstop.nets.gcn import ChannelNorm
 
-__all__ = ["flattened_layers", "lower_sequential"]
+__all__ = ["SEQUENTIAL_KIND", "flattened_layers", "lower_sequential"]
 
 Shape = tuple[int, ...]
 
@@ -53,8 +54,9 @@ def _row_constant(before: Affine, factor: Floats) -> bool:
     return all(bool((factor[t.destinations()] == factor[t.rows][:, None]).all()) for t in before.terms)
 
 
-def lower_sequential(net: nn.Sequential, shape: Shape) -> Program:
-    """The unsimplified program for inputs of ``shape`` (without the batch)."""
+def lower_sequential(net: nn.Sequential, example: Tensor, variant: Variant) -> Program:
+    """The unsimplified program for inputs shaped like ``example``; there are no variants."""
+    shape = tuple(example.shape[1:])
     builder = _Builder(shape)
     for name, layer in flattened_layers(net):
         _add(builder, layer, name)
@@ -68,6 +70,7 @@ def lower_sequential(net: nn.Sequential, shape: Shape) -> Program:
 
 
 def flattened_layers(net: nn.Sequential, prefix: str = "") -> list[tuple[str, nn.Module]]:
+    """Layers of nested stacks in order, by their full names."""
     found: list[tuple[str, nn.Module]] = []
     for name, layer in net.named_children():
         found += (
@@ -136,7 +139,10 @@ def _convolution(builder: _Builder, layer: nn.Conv1d, name: str) -> None:
         last = min(steps, (length - 1 - shift) // stride + 1)
         rows, columns = np.nonzero(weight[:, :, tap])
         if last > first and len(rows):
-            place = (rows * steps + first, columns * length + first * stride + shift)
-            terms.append(Term(builder.last, *place, weight[rows, columns, tap], last - first, 1, stride))
+            ends = (rows * steps + first, columns * length + first * stride + shift)
+            terms.append(Term(builder.last, *ends, weight[rows, columns, tap], last - first, 1, stride))
     bias = np.zeros(len(weight), np.float32) if layer.bias is None else array(layer.bias)
     builder.affine(terms, np.repeat(bias, steps), (len(weight), steps))
+
+
+SEQUENTIAL_KIND = Kind("sequential", nn.Sequential, lower_sequential)

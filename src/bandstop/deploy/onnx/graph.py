@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandstop.deploy.lower.folding import Floats
+from bandstop.deploy.ir.program import Floats
 from bandstop.errors import MissingExtra
 
 __all__ = ["Graph"]
@@ -42,10 +42,10 @@ class Graph:
         # Coordinates take 8 bytes beside the value, so they pay only where two thirds are zero.
         if self._want_sparse and values.size > WORTH_SPARSE and 3 * kept < values.size:
             flat = values.ravel()
-            places = np.flatnonzero(flat).astype(np.int64)
-            data = self._onnx.numpy_helper.from_array(flat[places], name)
-            index = self._onnx.numpy_helper.from_array(places, f"{name}_places")
-            self._sparse.append(self._onnx.helper.make_sparse_tensor(data, index, list(values.shape)))
+            index = np.flatnonzero(flat).astype(np.int64)
+            data = self._onnx.numpy_helper.from_array(flat[index], name)
+            where = self._onnx.numpy_helper.from_array(index, f"{name}_places")
+            self._sparse.append(self._onnx.helper.make_sparse_tensor(data, where, list(values.shape)))
         else:
             self._dense.append(self._onnx.numpy_helper.from_array(values, name))
         return name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandstop.deploy.lower.folding import Floats, array
+from bandstop.deploy.ir.program import Floats
+from bandstop.deploy.lower.batchnorm import array
 from bandstop.deploy.onnx.graph import Graph
 from bandstop.nets.lstm import LSTMRecogniser
 
@@ -12,7 +13,10 @@ __all__ = ["add_lstm"]
 
 
 def add_lstm(graph: Graph, net: LSTMRecogniser, shape: tuple[int, ...]) -> str:
-    """Add the network; the name of its scores. ONNX orders gates input, output, forget, cell; PyTorch i, f, c, o."""
+    """Add the network.
+
+    The name of its scores. ONNX orders gates input, output, forget, cell; PyTorch i, f, c, o.
+    """
     joints, values = shape
     steps, units = values // 3, net.lstm.hidden_size
     parted = graph.node("Reshape", ["input", graph.integers("parted", [0, joints, steps, 3])])

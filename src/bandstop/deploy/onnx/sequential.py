@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch import nn
 
-from bandstop.deploy.lower.folding import array, norm_affine
+from bandstop.deploy.lower.batchnorm import array, norm_affine
 from bandstop.deploy.lower.sequential import flattened_layers
 from bandstop.deploy.onnx.graph import Graph
 from bandstop.errors import ExportError

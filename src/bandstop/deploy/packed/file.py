@@ -1,9 +1,10 @@
-"""The smallest file of a network: coded gaps between kept connections, 8-bit or half values, names and normaliser packed.
+"""The smallest file of a network: coded gaps between connections, 8-bit or half values, names, normaliser.
 
-Layout: ``BSN1``, value kind, length of the packed description (2 bytes), the description (JSON, deflated from the words of `bytes_words`), then every tensor
-in the order of the network's own parameters. A matrix: number of kept weights (varint), Rice parameter, scale (float32, for
-8-bit values), coded gaps, values. A vector: half values. Batch normalisation is folded first, so one offset per channel is
-all that is left of it.
+Layout: ``BSN1``, value kind (1 byte; 0: 8-bit, 1: half), length of the packed description (2 bytes), the
+description (JSON, raw deflate with the dictionary `WORDS`), then every tensor in the order of the network's
+own parameters. A matrix: number of kept weights (varint), Rice parameter (1 byte), scale (float32, for
+8-bit values), coded gaps, values. A vector: half values. Numbers are little-endian. Batch normalisation is
+folded first, so one offset per channel is all that is left of it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from bandstop.deploy.lower.folded import folded_net, stored_tensors
+from bandstop.deploy.ir.program import Floats
+from bandstop.deploy.lower import KINDS, folded, kind_of
+from bandstop.deploy.lower.batchnorm import array, stored_tensors
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.packed.rice import best_parameter, rice_decode, rice_encode
-from bandstop.deploy.packed.words import WORDS
 from bandstop.errors import ConfigError, ExportError
-from bandstop.nets import GCN, LSTMRecogniser, NetConfig, build_net
+from bandstop.nets import NetConfig, build_net
 from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["Values", "from_bytes", "to_bytes"]
@@ -33,7 +34,23 @@ MAGIC = b"BSN1"
 LARGEST_DESCRIPTION = 1 << 20
 MOST_WEIGHTS = 50_000_000
 Values = Literal["8-bit", "half"]
-Floats = NDArray[np.float32]
+WORDS = (
+    b'"kind":"lstm","hidden":100,"layers":1,"channels":16,"heads":8,"filters":32,"dense":'
+    b"|left |right |hip|knee|ankle|foot|shoulder|elbow|hand|spine|chest|neck|head|nose|eye|ear|pelvis"
+    b"|walk|run|sit|stand|jump|wave|push|pull|kick|throw|catch|turn|point|grab|swipe|tap|open_|close_|put_|take_|pour_|use_"
+    b'{"n":{},"c":"{"n":{"combine":"sum"},"c":"","j":"'
+    b"wrist|thumb mcp|index mcp|middle mcp|ring mcp|little mcp|thumb pip|thumb dip|thumb tip|index pip"
+    b"|index dip|index tip"
+    b"|middle pip|middle dip|middle tip|ring pip|ring dip|ring tip|little pip|little dip|little tip"
+    b'","u":"as in the training data","r":0,"m":32,"e":[0,1,0,2,0,3,0,4,0,5,1,6,2,9,3,12,4,15,5,18,6,7,7,8,9'
+    b",10,10,11,12,13,"
+    b'13,14,15,16,16,17,18,19,19,20],"s":[1.'
+)
+"""What most descriptions have in common, so that it need not be stored: keys, body parts, one hand's bones.
+
+Part of the format: a changed word makes older files unreadable, so a new text needs a new mark at the
+file's start.
+"""
 
 
 def to_bytes(model: DeployModel, *, values: Values = "8-bit") -> bytes:
@@ -42,9 +59,9 @@ def to_bytes(model: DeployModel, *, values: Values = "8-bit") -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=WORDS)
     packed = packer.compress(described) + packer.flush()
     parts = [MAGIC, bytes([values == "half"]), struct.pack("<H", len(packed)), packed]
-    for _, tensor in stored_tensors(folded_net(model.net)):
-        array = tensor.detach().numpy().astype(np.float32)
-        parts.append(_matrix(array, values) if array.ndim > 1 else array.astype("<f2").tobytes())
+    for _, tensor in stored_tensors(folded(model.net)):
+        stored = array(tensor)
+        parts.append(_matrix(stored, values) if stored.ndim > 1 else stored.astype("<f2").tobytes())
     return b"".join(parts)
 
 
@@ -62,25 +79,25 @@ def from_bytes(data: bytes) -> DeployModel:
     rest = data[7 + length :]
     with torch.no_grad():
         for name, tensor in stored_tensors(net):
-            array, used = _read(rest, tuple(tensor.shape), half=half, name=name)
-            tensor.copy_(torch.from_numpy(array))
+            stored, used = _read(rest, tuple(tensor.shape), half=half, name=name)
+            tensor.copy_(torch.from_numpy(stored))
             rest = rest[used:]
     if rest:
         raise ExportError(f"the file has {len(rest)} bytes after its end")
     return model
 
 
-def _matrix(array: Floats, values: Values) -> bytes:
-    flat = array.ravel()
-    places = np.flatnonzero(flat)
-    kept = flat[places]
+def _matrix(matrix: Floats, values: Values) -> bytes:
+    flat = matrix.ravel()
+    index = np.flatnonzero(flat)
+    kept = flat[index]
     scale = float(np.abs(kept).max(initial=0.0)) / 127
     small = np.rint(kept / scale).astype(np.int8) if scale else np.zeros(0, np.int8)
     if values == "8-bit":
-        places, small = places[small != 0], small[small != 0]
-    gaps = (np.diff(places, prepend=-1) - 1).tolist()
+        index, small = index[small != 0], small[small != 0]
+    gaps = (np.diff(index, prepend=-1) - 1).tolist()
     k = best_parameter(gaps)
-    head = _varint(len(places)) + bytes([k])
+    head = _varint(len(index)) + bytes([k])
     if values == "half":
         return head + rice_encode(gaps, k) + kept.astype("<f2").tobytes()
     return head + struct.pack("<f", scale) + rice_encode(gaps, k) + small.tobytes()
@@ -104,34 +121,27 @@ def _read(data: bytes, shape: tuple[int, ...], *, half: bool, name: str) -> tupl
     at += used
     if max(gaps, default=0) >= size:
         raise ExportError(f"the file is damaged in {name}: a weight lies outside of it")
-    places = np.cumsum(np.array(gaps, dtype=np.int64) + 1) - 1
+    index = np.cumsum(np.array(gaps, dtype=np.int64) + 1) - 1
     width = 2 if half else 1
-    if (count and places[-1] >= size) or len(data) < at + width * count:
+    if (count and index[-1] >= size) or len(data) < at + width * count:
         raise ExportError(f"the file is damaged in {name}: a weight lies outside of it")
     flat = np.zeros(size, np.float32)
     stored = np.frombuffer(data[at : at + width * count], "<f2" if half else np.int8)
-    flat[places] = stored.astype(np.float32) * np.float32(scale)
+    flat[index] = stored.astype(np.float32) * np.float32(scale)
     return flat.reshape(shape), at + width * count
 
 
 def _describe(model: DeployModel) -> dict[str, object]:
-    net = model.net
-    if model.normaliser is None or not isinstance(net, GCN | LSTMRecogniser):
+    settings = kind_of(model.net).settings
+    if model.normaliser is None or settings is None:
+        held = ", ".join(kind.module.__name__ for kind in KINDS if kind.settings)
         raise ExportError(
-            f"the bytes format holds skeleton recognisers (GCN, LSTM), found {type(net).__name__}"
+            f"the bytes format holds skeleton recognisers ({held}), found {type(model.net).__name__}"
         )
-    config: dict[str, object] = {}
-    if isinstance(net, GCN):
-        heads, channels, filters = net.graph.filters.shape
-        config = {"channels": channels, "heads": heads, "filters": filters, "combine": net.graph.combine}
-        config["dense"] = 0 if net.dense is None else net.dense.out_features
-        config = {k: v for k, v in config.items() if v != getattr(NetConfig(), k)}
-    else:
-        config = {"kind": "lstm", "hidden": net.lstm.hidden_size, "layers": net.lstm.num_layers}
     n = model.normaliser
     lasting = {} if n.duration is None else {"d": n.duration}
     return {
-        "n": config,
+        "n": settings(model.net),
         "c": "|".join(name.replace("|", "/") for name in model.class_names),
         "j": "|".join(name.replace("|", "/") for name in model.joint_names),
         "u": model.units,
@@ -171,9 +181,9 @@ def _rebuild(described: dict[str, object]) -> tuple[nn.Module, DeployModel]:
     ):
         raise ValueError("the network it describes is too large")
     net = build_net(config, joints=len(scale), signal=signal, classes=len(classes), edges=edges)
-    net = folded_net(net.eval())
+    net = folded(net.eval())
     names = tuple(joints.split("|")) if joints else ()
-    return net, DeployModel(net, normaliser, tuple(classes), names, edges, str(described["u"]))
+    return net, DeployModel(net, normaliser, tuple(classes), names, str(described["u"]))
 
 
 def _varint(value: int) -> bytes:

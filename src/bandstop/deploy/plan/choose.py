@@ -1,33 +1,33 @@
-"""How each operation of a program is written for speed, what must be computed for that, and where results lie."""
+"""The plan of a program: a code form for each operation, what it must compute, and where results lie."""
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import nn
 
-from bandstop.deploy.c.turned import turned_positions
-from bandstop.deploy.ir.program import Affine, Operation, Program, Recurrent
-from bandstop.deploy.ir.simplify import Mask, constants, live_units, liveness
-from bandstop.deploy.lower import lower
-from bandstop.deploy.lower.head_orders import likely_orders
+from bandstop.deploy.ir.program import Affine, Ints, Mask, Operation, Program, Recurrent
+from bandstop.deploy.ir.simplify import constants, live_units, liveness
+from bandstop.deploy.plan import LANES
 from bandstop.deploy.plan.cost import (
-    LANES,
     MACHINE,
+    Machine,
     block_cost,
     dense_row_cost,
     row_cost,
     rows_possible,
     scan_cost,
-    turned_cost,
-    turned_possible,
 )
-from bandstop.deploy.plan.interleave import positions, weave, woven_bytes, woven_cost, woven_loop_cost
+from bandstop.deploy.plan.interleave import (
+    Group,
+    group_positions,
+    interleave,
+    interleaved_bytes,
+    interleaved_cost,
+    interleaved_loop_cost,
+)
 from bandstop.deploy.plan.straight import (
     Facts,
     Statement,
@@ -37,58 +37,81 @@ from bandstop.deploy.plan.straight import (
     straight_cost,
     straight_reads,
 )
-from bandstop.nets.gcn import GCN
+from bandstop.deploy.plan.transpose import transposable, transposed_cost, transposed_positions
 
-__all__ = ["Kind", "Schedule", "Step", "lower_for_speed", "schedule"]
+__all__ = ["CodeForm", "Plan", "PlannedOp", "cheapest_plan", "make_plan"]
 
-Kind = Literal[
-    "straight", "woven", "woven loop", "rows", "dense rows", "blocks", "turned", "left turned", "scan"
+CodeForm = Literal[
+    "straight",
+    "interleaved",
+    "interleaved loop",
+    "rows",
+    "dense rows",
+    "blocks",
+    "transposed",
+    "left transposed",
+    "scan",
 ]
-BY_ELEMENT = ("woven", "woven loop")
+BY_ELEMENT = ("interleaved", "interleaved loop")
 UNROLLED_STEP_LIMIT = 1500
+"""Weights of an LSTM step up to which it is written out."""
 MOST_STATEMENTS = 60_000
+"""Connections from which on writing them out is not even considered."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """An operation, how it is written, which results are needed, its statements where they are written out one by one.
+class PlannedOp:
+    """An operation and its code form, the results that are needed, its statements where they are written out.
 
-    ``place`` says where each result lies if not in order; ``room`` how many values its tensor takes then.
+    ``positions`` says where the form stores each result, if not in order; ``size`` how many values that
+    takes.
     """
 
     operation: Operation
-    kind: Kind
+    form: CodeForm
     live: Mask
-    statements: tuple[Statement, ...]
     cost: float
-    place: NDArray[np.int64] | None = None
-    room: int = 0
+    statements: tuple[Statement, ...] = ()
+    groups: tuple[Group, ...] = ()
+    positions: Ints | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """The steps of a program in order, and their summed cost by the model."""
+class Plan:
+    """The planned operations of a program in order, and their summed cost by the model."""
 
     program: Program
-    steps: tuple[Step, ...]
+    operations: tuple[PlannedOp, ...]
 
     @property
     def cost(self) -> float:
-        return sum(step.cost for step in self.steps)
+        return sum(operation.cost for operation in self.operations)
 
     def __str__(self) -> str:
-        return "\n".join(f"{s.operation.dst}: {s.kind}, {s.cost:.0f} ns by the model" for s in self.steps)
+        return "\n".join(
+            f"{o.operation.dst}: {o.form}, {o.cost:.0f} ns by the model" for o in self.operations
+        )
 
 
-def lower_for_speed(net: nn.Module, example: torch.Tensor) -> Schedule:
-    """The cheapest schedule by the cost model over the ways of lowering ``net``."""
-    if not isinstance(net, GCN):
-        return schedule(lower(net, example))
-    pitch = -(-net.graph.adjacency.shape[1] // LANES) * LANES
-    programs = [lower(net, example, pitch=pitch, orders=orders) for orders in likely_orders(net)]
-    # Woven features let the mixed joints stay turned: choosing one operation at a time would not see that.
-    plans = (schedule(p, woven=names) for p in programs for names in (frozenset[str](), {"features"}))
-    return min(plans, key=lambda s: s.cost)
+def cheapest_plan(programs: Iterable[Program], machine: Machine = MACHINE) -> Plan:
+    """The cheapest plan by the cost model over programs that compute the same.
+
+    Interleaved readers let a transposed tensor stay transposed. Choosing one operation at a time would not
+    see that, so each program is also planned with those readers interleaved.
+    """
+    plans = (
+        make_plan(program, interleaved=names, machine=machine)
+        for program in programs
+        for names in dict.fromkeys((frozenset[str](), _readers_of_transposable(program)))
+    )
+    return min(plans, key=lambda plan: plan.cost)
+
+
+def _readers_of_transposable(program: Program) -> frozenset[str]:
+    affines = [o for o in program.operations if isinstance(o, Affine)]
+    sources = {o.dst for o in affines if transposable(o, program.sizes)}
+    return frozenset(o.dst for o in affines if sources & {term.src for term in o.terms})
 
 
 @dataclass
@@ -101,12 +124,13 @@ class _Known:
     live: dict[str, Mask]
     by_element: dict[str, bool]
     code: float
+    machine: Machine
 
 
-def schedule(program: Program, *, woven: Set[str] = frozenset()) -> Schedule:
-    """Choose from the last operation to the first: what a later one reads decides what an earlier one computes.
+def make_plan(program: Program, *, interleaved: Set[str] = frozenset(), machine: Machine = MACHINE) -> Plan:
+    """Choose from the last operation to the first: what a later one reads, an earlier one must compute.
 
-    Those named in ``woven`` are woven if they can be.
+    The operations named in ``interleaved`` are interleaved if they can be.
     """
     fixed, values = constants(program)
     live = {name: np.zeros(size, bool) for name, size in program.sizes.items()}
@@ -117,98 +141,110 @@ def schedule(program: Program, *, woven: Set[str] = frozenset()) -> Schedule:
         program.output,
         live,
         dict.fromkeys(program.sizes, True),
-        MACHINE.code_limit,
+        machine.code_limit,
+        machine,
     )
     all_live = liveness(program)
-    steps = []
+    planned = []
     for operation in reversed(program.operations):
         wanted = live[operation.dst]
         if isinstance(operation, Recurrent):
-            step = _recurrent(operation, wanted, program)
+            chosen = _recurrent(operation, wanted, program, machine)
             live[operation.src] |= all_live[operation.src]
             known.by_element[operation.src] = False
         else:
-            step = _affine(operation, wanted, known, woven=operation.dst in woven)
-            _mark(step, operation, known)
-        steps.append(step)
-    return Schedule(program, tuple(reversed(steps)))
+            chosen = _affine(operation, wanted, known, interleaved=operation.dst in interleaved)
+            _mark(chosen, operation, known)
+        planned.append(chosen)
+    return Plan(program, tuple(reversed(planned)))
 
 
-def _mark(step: Step, operation: Affine, known: _Known) -> None:
-    single = step.kind in BY_ELEMENT or (
-        step.kind == "straight" and all(s.lanes == 1 for s in step.statements)
+def _mark(chosen: PlannedOp, operation: Affine, known: _Known) -> None:
+    single = chosen.form in BY_ELEMENT or (
+        chosen.form == "straight" and all(s.lanes == 1 for s in chosen.statements)
     )
     for term in operation.terms:
         known.by_element[term.src] &= single
-    if step.statements:
-        for src, columns in straight_reads(list(step.statements)):
+    if chosen.statements:
+        for src, columns in straight_reads(list(chosen.statements)):
             known.live[src][columns] = True
         return
     for term in operation.terms:
         known.live[term.src][term.sources().ravel()] = True
 
 
-def _affine(operation: Affine, wanted: Mask, known: _Known, *, woven: bool) -> Step:
-    sizes = known.facts.sizes
-    options: list[Step] = [Step(operation, "scan", wanted, (), scan_cost(operation))]
+def _affine(operation: Affine, wanted: Mask, known: _Known, *, interleaved: bool) -> PlannedOp:
+    sizes, machine = known.facts.sizes, known.machine
+    options = [PlannedOp(operation, "scan", wanted, scan_cost(operation, machine))]
     if sum(len(t) * t.width for t in operation.terms) < MOST_STATEMENTS:
         options += _written_out(operation, wanted, known)
     if len(operation.terms) == 1:
         term = operation.terms[0]
-        options.append(Step(operation, "blocks", wanted, (), block_cost(term)))
+        options.append(PlannedOp(operation, "blocks", wanted, block_cost(term, machine)))
         if rows_possible(operation, sizes):
-            options.append(Step(operation, "rows", wanted, (), row_cost(term)))
-            options.append(Step(operation, "dense rows", wanted, (), dense_row_cost(term)))
-        if turned_possible(operation, sizes):
-            options.append(Step(operation, "turned", wanted, (), turned_cost(term, back=True)))
-            if known.by_element[operation.dst]:
-                place = turned_positions(len(operation.bias), term.dst_step, term.width)
-                cost = turned_cost(term, back=False)
-                options.append(Step(operation, "left turned", wanted, (), cost, place, len(place)))
-    by_element = [option for option in options if option.kind in BY_ELEMENT]
-    chosen = min(by_element if woven and by_element else options, key=lambda option: option.cost)
-    known.code -= code_bytes(list(chosen.statements)) if chosen.kind == "straight" else 0
-    known.code -= woven_bytes(list(chosen.statements)) if chosen.kind == "woven" else 0
+            options.append(PlannedOp(operation, "rows", wanted, row_cost(term, machine)))
+            options.append(PlannedOp(operation, "dense rows", wanted, dense_row_cost(term, machine)))
+        if transposable(operation, sizes):
+            cost = transposed_cost(term, back=True, machine=machine)
+            options.append(PlannedOp(operation, "transposed", wanted, cost))
+            if known.by_element[operation.dst] and operation.dst != known.output:
+                positions = transposed_positions(len(operation.bias), term.dst_step, term.width)
+                cost = transposed_cost(term, back=False, machine=machine)
+                left = PlannedOp(operation, "left transposed", wanted, cost, positions=positions)
+                options.append(replace(left, size=len(positions)))
+    by_element = [option for option in options if option.form in BY_ELEMENT]
+    chosen = min(by_element if interleaved and by_element else options, key=lambda option: option.cost)
+    known.code -= code_bytes(list(chosen.statements)) if chosen.form == "straight" else 0
+    known.code -= interleaved_bytes(list(chosen.statements)) if chosen.form == "interleaved" else 0
     return chosen
 
 
-def _written_out(operation: Affine, wanted: Mask, known: _Known) -> list[Step]:
-    """Straight-line code, and woven results where their order is free (or that of the scores)."""
+def _written_out(operation: Affine, wanted: Mask, known: _Known) -> list[PlannedOp]:
+    """Straight-line code, and interleaved results where their order is free (or that of the scores)."""
     statements = straight(operation, wanted, known.facts)
     found = []
     if code_bytes(statements) <= known.code:
-        found.append(Step(operation, "straight", wanted, tuple(statements), straight_cost(statements)))
-    last = operation.dst == known.output
-    if known.by_element[operation.dst] or last:
-        scalars = scalar_statements(operation, wanted, known.facts)
-        groups = weave(scalars, ordered=last)
-        place = positions(scalars, len(wanted), ordered=last)
-        room = len(groups) * LANES
-        sources = {term.src for term in operation.terms}
-        near = max(known.facts.sizes.values()) * len(known.facts.sizes) < 65536
-        one_base = known.input not in sources or len(sources) == 1
-        ways: list[tuple[Kind, float]] = []
-        if woven_bytes(scalars) <= known.code:
-            ways.append(("woven", woven_cost(groups)))
-        if near and one_base and any(group.steps for group in groups):
-            loose = weave(scalars, ordered=False)
-            ways.append(
-                ("woven loop", woven_loop_cost(loose) + last * len(scalars) * MACHINE.straight_result)
-            )
-        order = None if last else place
-        found += [Step(operation, kind, wanted, tuple(scalars), cost, order, room) for kind, cost in ways]
+        cost = straight_cost(statements, known.machine)
+        found.append(PlannedOp(operation, "straight", wanted, cost, tuple(statements)))
+    if known.by_element[operation.dst] or operation.dst == known.output:
+        found += _interleaved(operation, wanted, known)
     return found
 
 
-def _recurrent(operation: Recurrent, wanted: Mask, program: Program) -> Step:
+def _interleaved(operation: Affine, wanted: Mask, known: _Known) -> list[PlannedOp]:
+    """Interleaved code where it fits the cache, and the loop where its tables can address every source."""
+    found, machine, last = [], known.machine, operation.dst == known.output
+    scalars = scalar_statements(operation, wanted, known.facts)
+    ordered, loose = interleave(scalars, ordered=last), interleave(scalars, ordered=False)
+    positions = group_positions(scalars, len(wanted), ordered=False)
+    size = len(ordered) * LANES
+    if interleaved_bytes(scalars) <= known.code:
+        cost = interleaved_cost(ordered, machine)
+        where = None if last else positions
+        found.append(
+            PlannedOp(operation, "interleaved", wanted, cost, tuple(scalars), tuple(ordered), where, size)
+        )
+    sources = {term.src for term in operation.terms}
+    near = max(known.facts.sizes.values()) * len(known.facts.sizes) < 65536
+    one_base = known.input not in sources or len(sources) == 1
+    if near and one_base and any(group.steps for group in loose):
+        cost = interleaved_loop_cost(loose, machine) + last * len(scalars) * machine.straight_result
+        found.append(
+            PlannedOp(
+                operation, "interleaved loop", wanted, cost, tuple(scalars), tuple(loose), positions, size
+            )
+        )
+    return found
+
+
+def _recurrent(operation: Recurrent, wanted: Mask, program: Program, machine: Machine) -> PlannedOp:
     gates, units = operation.gates, operation.hidden
     rows = np.tile(live_units(operation, wanted), 4)
+    if sum(len(term) for term in gates.terms) > UNROLLED_STEP_LIMIT:
+        return PlannedOp(operation, "scan", rows, scan_cost(gates, machine) * operation.steps)
     sizes = {**program.sizes, "hidden": units, gates.dst: 4 * units}
     moving = {name: np.zeros(size, bool) for name, size in sizes.items()}
     facts = Facts(sizes, moving, {name: np.zeros(size, np.float32) for name, size in sizes.items()})
     statements = tuple(straight(gates, rows, facts))
-    small = sum(len(term) for term in gates.terms) <= UNROLLED_STEP_LIMIT
-    each = straight_cost(list(statements)) if small else scan_cost(gates)
-    return Step(
-        operation, "straight" if small else "scan", rows, statements if small else (), each * operation.steps
-    )
+    cost = straight_cost(list(statements), machine) * operation.steps
+    return PlannedOp(operation, "straight", rows, cost, statements)

@@ -1,7 +1,8 @@
-"""What each way of writing an operation costs, in nanoseconds on the machine it was measured on.
+"""What each code form of an operation costs, in nanoseconds on the machine it was measured on.
 
-Only ratios matter. They were set by hand after the clock, step by step (within a factor of two), on trained networks of 39 k and
-251 k weights at 55 to 99 % (AMD EPYC, Zen 3, 3.2 GHz, clang 14): `python benchmarks/deploy_costs.py RUN…` shows both.
+Only ratios matter. The constants are hand-fitted to measured times (within a factor of two) on trained
+networks of 39 k and 251 k weights at 55 to 99 % (AMD EPYC, Zen 3, 3.2 GHz, clang 14): `python
+benchmarks/deploy_costs.py RUN…` shows both.
 """
 
 from __future__ import annotations
@@ -9,24 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bandstop.deploy.ir.program import Affine, Term
+from bandstop.deploy.ir.program import Affine, Ints, Term
+from bandstop.deploy.plan import LANES
 
 __all__ = [
-    "LANES",
     "MACHINE",
     "Machine",
     "block_cost",
     "dense_row_cost",
+    "row_blocks",
     "row_cost",
     "rows_possible",
+    "rows_time",
     "scan_cost",
-    "turned_cost",
-    "turned_possible",
+    "vectors",
 ]
-
-LANES = 8
 
 
 @dataclass(frozen=True)
@@ -42,29 +41,29 @@ class Machine:
     straight_result: float = 0.4
     """Storing one result (or vector of them) of straight-line code."""
     code_limit: float = 22_000
-    """Bytes of straight-line code beyond which it no longer fits the instruction cache (and compiles slowly)."""
-    woven: float = 0.13
-    """One multiply-accumulate of woven straight-line code."""
-    woven_far: float = 0.18
-    """The same where short addresses do not reach the sources."""
-    woven_long: float = 0.33
-    """The same where that makes the code too long for the instruction cache beside the rest."""
+    """Bytes of straight-line code above which it no longer fits the instruction cache and compiles slowly."""
+    interleaved: float = 0.13
+    """One multiply-accumulate of interleaved straight-line code."""
+    interleaved_far: float = 0.18
+    """As `interleaved`, where one-byte displacements do not reach the sources."""
+    interleaved_long: float = 0.33
+    """As `interleaved_far`, once the code no longer fits the instruction cache."""
     far_limit: int = 1400
-    """Reads by long addresses from which on it is."""
-    woven_step: float = 0.2
-    """One multiplication of eight woven values by their weights."""
-    woven_group: float = 1.0
-    """Starting and storing eight woven results."""
-    weave_step: float = 1.9
-    """Eight multiply-accumulates in the loop over woven results."""
-    weave_group: float = 2.5
+    """Number of far reads above which `interleaved_long` applies."""
+    interleaved_step: float = 0.2
+    """One multiplication of eight interleaved values by their weights."""
+    interleaved_group: float = 1.0
+    """Starting and storing eight interleaved results."""
+    interleave_loop_step: float = 1.9
+    """Eight multiply-accumulates in the loop over interleaved results."""
+    interleave_loop_group: float = 2.5
     """Starting and storing eight results of that loop."""
     scan: float = 0.42
     """One multiply-accumulate in an index loop."""
     scan_row: float = 1.5
     """Starting a row of an index loop."""
     row_weight: float = 0.3
-    """Loading a shared weight and its place in an index loop."""
+    """Loading a shared weight and its index in an index loop."""
     row: float = 0.17
     """Eight multiply-accumulates with a shared weight in an index loop."""
     row_start: float = 0.6
@@ -74,14 +73,14 @@ class Machine:
     block: float = 0.2
     """Eight multiply-accumulates of a dense block."""
     block_once: float = 0.37
-    """The same where each weight is used once, so that the time goes into reading weights."""
+    """As `block`, where each weight is used once, so that the time goes into reading weights."""
     block_far: float = 0.48
-    """The same where the weights do not fit the second-level cache."""
+    """As `block_once`, where the weights do not fit the second-level cache."""
     far_bytes: int = 400_000
-    """Bytes of weights from which on they do not fit it."""
+    """Bytes of weights above which `block_far` applies."""
     block_start: float = 8.0
     """Starting a dense block."""
-    turn: float = 5.0
+    transpose: float = 5.0
     """Transposing eight by eight values."""
     dense_row: float = 0.17
     """Eight multiply-accumulates with shared weights, four dense rows at a time."""
@@ -128,7 +127,7 @@ def dense_row_cost(term: Term, machine: Machine = MACHINE) -> float:
     return area * vectors(term.width) * machine.dense_row
 
 
-def row_blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def row_blocks(rows: Ints) -> list[Ints]:
     """Distinct destinations split where neighbours are further apart than a vector.
 
     >>> [b.tolist() for b in row_blocks(np.array([0, 1, 3, 40, 41]))]
@@ -149,28 +148,6 @@ def block_cost(term: Term, machine: Machine = MACHINE) -> float:
     once = machine.block_far if far else machine.block_once
     each = machine.block if term.width > 1 else once
     return loads * term.width * each + starts * machine.block_start
-
-
-def turned_possible(operation: Affine, sizes: dict[str, int]) -> bool:
-    """Whether the operation mixes joints alike in all channels, whole vectors of both, and nothing else."""
-    if len(operation.terms) != 1 or operation.activation != "none" or operation.bias.any():
-        return False
-    term = operation.terms[0]
-    pitch, block = term.dst_step, term.dst_step * term.width
-    if pitch != term.src_step or pitch % LANES or term.width % LANES or term.width > 6 * LANES or pitch > 255:
-        return False
-    inside = (term.rows % block < pitch).all() and (term.columns < pitch).all()
-    return bool(inside and sizes[term.src] >= block and sizes[operation.dst] % block == 0)
-
-
-def turned_cost(term: Term, *, back: bool, machine: Machine = MACHINE) -> float:
-    """Turning the source (and every block's results ``back``), and one vector product a link."""
-    blocks = len(np.unique(term.rows // (term.dst_step * term.width)))
-    turns = (term.dst_step // LANES) * (term.width // LANES) * (1 + blocks * back)
-    rows = len(np.unique(term.rows))
-    empty = (blocks * term.dst_step - rows) * back
-    moved = turns * machine.turn + empty * machine.empty_row
-    return moved + rows_time(len(term), rows, vectors(term.width), machine)
 
 
 def scan_cost(operation: Affine, machine: Machine = MACHINE) -> float:

@@ -1,32 +1,33 @@
-"""Straight-line form of an operation: one statement per live result, vectors where enough neighbours are live."""
+"""Straight-line code: one statement per live result, vectors where enough neighbours are live."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bandstop.deploy.ir.program import Affine, Floats, activate
-from bandstop.deploy.plan.cost import LANES, MACHINE, Machine, rows_possible
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Mask, activate
+from bandstop.deploy.plan import LANES
+from bandstop.deploy.plan.cost import MACHINE, Machine, rows_possible
 
 __all__ = [
     "Facts",
     "Statement",
     "code_bytes",
+    "constant_result",
     "scalar_statements",
     "straight",
     "straight_cost",
     "straight_reads",
 ]
 
-Mask = NDArray[np.bool_]
 WORTH_A_VECTOR = 3
+"""Live neighbours from which on a vector is cheaper than single statements."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of every tensor's elements: its size, which never change and their values."""
+    """What is known of every tensor: its size, which elements are constant, and their values."""
 
     sizes: dict[str, int]
     fixed: dict[str, Mask]
@@ -66,14 +67,14 @@ def straight(operation: Affine, live: Mask, facts: Facts) -> list[Statement]:
     return statements + scalar_statements(operation, live & ~done, facts)
 
 
-def _runs(blocks: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _runs(blocks: Ints) -> list[tuple[int, int]]:
     """Neighbouring block numbers as half-open ranges."""
     parts = np.split(blocks, np.flatnonzero(np.diff(blocks) > 1) + 1) if len(blocks) else []
     return [(int(p[0]), int(p[-1]) + 1) for p in parts]
 
 
 def scalar_statements(operation: Affine, wanted: Mask, facts: Facts) -> list[Statement]:
-    """One statement for each wanted element; what never changes is added to its bias."""
+    """One statement for each wanted element; constants are added to its bias."""
     reads: dict[int, list[tuple[str, int, float]]] = {int(i): [] for i in np.flatnonzero(wanted)}
     bias = operation.bias.astype(np.float64)
     for term in operation.terms:
@@ -92,7 +93,7 @@ def scalar_statements(operation: Affine, wanted: Mask, facts: Facts) -> list[Sta
     ]
 
 
-def straight_reads(statements: list[Statement]) -> list[tuple[str, NDArray[np.int64]]]:
+def straight_reads(statements: list[Statement]) -> list[tuple[str, Ints]]:
     """Which elements the statements read, by tensor."""
     found: dict[str, list[int]] = {}
     for statement in statements:
@@ -115,7 +116,7 @@ def straight_cost(statements: list[Statement], machine: Machine = MACHINE) -> fl
 
 
 def code_bytes(statements: list[Statement]) -> int:
-    """About how long the statements' machine code is: two instructions a product, one a vector of them and its weight."""
+    """About how long the machine code is: two instructions per product, one per vector and per weight."""
     each = (
         2 * len(s.reads) if s.lanes == 1 else len(s.reads) * (1 + s.lanes // LANES) + 2 * s.lanes // LANES
         for s in statements

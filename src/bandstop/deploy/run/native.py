@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.deploy.c.files import CFiles
-from bandstop.deploy.run.toolchain import FAST, STRICT, compile_c, native_compiler
+from bandstop.deploy.ir.program import Floats
+from bandstop.deploy.run.toolchain import FAST, STRICT, build
 
 __all__ = ["Native"]
-
-Floats = NDArray[np.float32]
 
 
 class Native:
@@ -29,17 +26,14 @@ class Native:
         flags: Sequence[str] = FAST,
         open_ended: bool = False,
     ) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="bandstop-")
-        folder = Path(self._folder.name)
         self.files, name = files, files.name
-        (folder / f"{name}.h").write_text(files.header, encoding="utf-8")
-        (folder / f"{name}.c").write_text(files.source, encoding="utf-8")
-        library = folder / f"lib{name}.so"
-        arguments: list[str | Path] = [*flags, *STRICT, "-fPIC", "-shared", folder / f"{name}.c"]
+        arguments = [*flags, *STRICT, "-fPIC", "-shared"]
         if open_ended:
             arguments.append(f"-D{name.upper()}_OPEN_ENDED=1")
-        compile_c(compiler or native_compiler(), [*arguments, "-o", library], what=f"compiling {name}.c")
-        self._library = ctypes.CDLL(str(library))
+        self._built = build(
+            files.texts, arguments, output=f"lib{name}.so", what=f"compiling {name}.c", compiler=compiler
+        )
+        self._library = ctypes.CDLL(str(self._built.path))
         self._program = files.program
 
     def _function(self, verb: str) -> ctypes._NamedFuncPointer:
@@ -59,13 +53,15 @@ class Native:
     def stream(
         self, frames: NDArray[np.floating], *, length: int | None = None
     ) -> tuple[int, Floats, list[int]]:
-        """``(answer, scores, answers of push_frame)`` for raw joints ``[T, V, 3]``; ``length`` as given to begin."""
+        """``(answer, scores, answers of push_frame)`` for raw joints ``[T, V, 3]``.
+
+        ``length`` as given to begin.
+        """
         state = ctypes.create_string_buffer(self.state_bytes)
         scores = np.zeros(self._program.classes, np.float32)
         self._function("begin")(state, ctypes.c_uint32(len(frames) if length is None else length))
-        rows = np.ascontiguousarray(frames, np.float32).reshape(
-            len(frames), int(np.prod(np.shape(frames)[1:]))
-        )
+        values = int(np.prod(np.shape(frames)[1:]))
+        rows = np.ascontiguousarray(frames, np.float32).reshape(len(frames), values)
         pushed = [int(self._function("push_frame")(state, _pointer(row))) for row in rows]
         return int(self._function("classify")(state, _pointer(scores))), scores, pushed
 

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bandstop.errors import ExportError, MissingExtra
 
-__all__ = ["FAST", "STRICT", "compile_c", "native_compiler", "zig_compiler"]
+__all__ = ["FAST", "STRICT", "Build", "build", "compile_c", "native_compiler", "zig_compiler"]
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 FAST = ("-O3", "-march=native", "-ffp-contract=fast", "-ffinite-math-only", "-fno-signed-zeros")
@@ -37,11 +39,52 @@ def native_compiler() -> tuple[str, ...]:
     return zig_compiler()
 
 
-def compile_c(command: tuple[str, ...], arguments: list[str | Path], *, what: str) -> str:
-    """Run a compiler; its complaint becomes an `ExportError`, its warnings are returned."""
+class Build:
+    """What a compiler made, in a temporary folder that lives as long as this object."""
+
+    def __init__(self, folder: tempfile.TemporaryDirectory[str], output: str, said: str) -> None:
+        self._folder = folder
+        self.path = Path(folder.name) / output
+        """The compiled file."""
+        self.said = said
+        """The compiler's warnings."""
+
+
+def build(
+    texts: Mapping[str, str],
+    arguments: Sequence[str],
+    *,
+    output: str,
+    what: str,
+    compiler: tuple[str, ...] | None = None,
+) -> Build:
+    """Write ``texts`` to a temporary folder and compile every ``.c`` file of them there, in that order.
+
+    ``arguments`` may name the other files, such as a linker script. ``what`` begins the sentence of an error.
+
+    >>> made = build({"one.c": "int one(void) { return 1; }"}, ["-c"], output="one.o", what="compiling one.c")
+    >>> made.path.exists()
+    True
+    """
+    folder = tempfile.TemporaryDirectory(prefix="bandstop-")
+    for name, text in texts.items():
+        (Path(folder.name) / name).write_text(text, encoding="utf-8")
+    sources = [name for name in texts if name.endswith(".c")]
+    line = [*arguments, *sources, "-o", output]
+    return Build(
+        folder, output, compile_c(compiler or native_compiler(), line, what=what, folder=Path(folder.name))
+    )
+
+
+def compile_c(
+    command: tuple[str, ...], arguments: Sequence[str | Path], *, what: str, folder: Path | None = None
+) -> str:
+    """Run a compiler in ``folder``; its complaint becomes an `ExportError`, its warnings are returned."""
     line = [*command, *map(str, arguments)]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        done = subprocess.run(
+            line, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
     except OSError as problem:
         raise ExportError(
             f"{what}: the compiler {command[0]} cannot be started: {problem.strerror}"

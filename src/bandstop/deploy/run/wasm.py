@@ -1,110 +1,46 @@
-"""WebAssembly of the exported C, by the compiler in the ``ziglang`` package; no run-time library, no imports."""
+"""WebAssembly of the exported C, by the compiler in the ``ziglang`` package.
+
+No run-time library, no imports.
+"""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.deploy.c.files import CFiles
-from bandstop.deploy.run.toolchain import compile_c, zig_compiler
+from bandstop.deploy.c.text import load_template
+from bandstop.deploy.ir.program import Floats
+from bandstop.deploy.run.toolchain import build, zig_compiler
 from bandstop.errors import ExportError, MissingExtra
 
 __all__ = ["WasmNetwork", "javascript", "to_wasm"]
 
-Floats = NDArray[np.float32]
-
-GLUE = Template("""#include "${name}.h"
-#define OUT(n) __attribute__((export_name(n)))
-static float scores[${NAME}_CLASSES];
-OUT("scores") float *get_scores(void);
-OUT("scores") float *get_scores(void) { return scores; }
-OUT("classes") int get_classes(void);
-OUT("classes") int get_classes(void) { return ${NAME}_CLASSES; }
-OUT("class_name") const char *get_name(int i);
-OUT("class_name") const char *get_name(int i) { return i >= 0 && i < ${NAME}_CLASSES ? ${name}_class_names[i] : ""; }
-""")
-
-STREAM_GLUE = Template("""static ${name} state;
-static float joints[3 * ${NAME}_JOINTS];
-OUT("frame") float *get_frame(void);
-OUT("frame") float *get_frame(void) { return joints; }
-OUT("values") int get_values(void);
-OUT("values") int get_values(void) { return 3 * ${NAME}_JOINTS; }
-OUT("begin") int begin(unsigned length);
-OUT("begin") int begin(unsigned length) { return ${name}_begin(&state, length); }
-OUT("push_frame") int push(void);
-OUT("push_frame") int push(void) { return ${name}_push_frame(&state, joints); }
-OUT("classify") int classify(void);
-OUT("classify") int classify(void) { return ${name}_classify(&state, scores); }
-""")
-
-NETWORK_GLUE = Template("""static ${number} signal[${NAME}_SIGNAL], work[${NAME}_WORK];
-OUT("signal") ${number} *get_signal(void);
-OUT("signal") ${number} *get_signal(void) { return signal; }
-OUT("network") void network(void);
-OUT("network") void network(void) { ${name}_network(signal, scores, work); }
-""")
-
-LOADER = Template("""// const r = await load("${name}.wasm"); r.classify(frames) -> {index, name, scores}; frames: arrays of x, y, z per joint
-export async function load(source) {
-  const bytes = typeof source === "string" ? await (await fetch(source)).arrayBuffer() : source;
-  const { instance: { exports: wasm } } = await WebAssembly.instantiate(bytes, {});
-  const floats = (at, count) => new Float32Array(wasm.memory.buffer, at, count);
-  const text = (at) => {
-    const all = new Uint8Array(wasm.memory.buffer, at);
-    return new TextDecoder().decode(all.slice(0, all.indexOf(0)));
-  };
-  const names = Array.from({ length: wasm.classes() }, (_, i) => text(wasm.class_name(i)));
-  const push = (frame) => { floats(wasm.frame(), wasm.values()).set(frame); return wasm.push_frame(); };
-  const answer = () => {
-    const index = wasm.classify(); // negative: no answer, see the codes in ${name}.h
-    return { index, name: names[index] ?? null, scores: Array.from(floats(wasm.scores(), names.length)) };
-  };
-  const classify = (frames) => { wasm.begin(frames.length); frames.forEach(push); return answer(); };
-  return { names, begin: wasm.begin, push, answer, classify };
-}
-""")
-
 
 def to_wasm(files: CFiles, *, simd: bool = True, size: bool = False) -> bytes:
     """Compile the files to a module without imports."""
+    glue = _filled("wasm_network.c", files)
+    if f"{files.name}_begin" in files.header:
+        glue += _filled("wasm_stream.c", files)
+    flags = ["-target", "wasm32-freestanding", "-nostdlib", "-std=c99", "-s", "-ffp-contract=off"]
+    flags += ["-Wl,--no-entry", "-Oz" if size else "-O3", *(["-msimd128"] if simd and not size else [])]
+    flags += ["-Wl,-z,stack-size=16384", "-Wl,--export-memory"]
+    texts = {**files.texts, "glue.c": glue}
+    made = build(texts, flags, output="out.wasm", what="making wasm", compiler=zig_compiler())
+    return made.path.read_bytes()
+
+
+def _filled(name: str, files: CFiles) -> str:
+    template = load_template(name, "bandstop.deploy.run.templates")
     values = {"name": files.name, "NAME": files.name.upper(), "number": files.number}
-    streaming = f"{files.name}_begin" in files.header
-    glue = GLUE.substitute(values) + NETWORK_GLUE.substitute(values)
-    glue += STREAM_GLUE.substitute(values) if streaming else ""
-    with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
-        folder = Path(made)
-        (folder / f"{files.name}.h").write_text(files.header, encoding="utf-8")
-        (folder / f"{files.name}.c").write_text(files.source, encoding="utf-8")
-        (folder / "glue.c").write_text(glue, encoding="utf-8")
-        out = folder / "out.wasm"
-        flags = [
-            "-target",
-            "wasm32-freestanding",
-            "-nostdlib",
-            "-std=c99",
-            "-s",
-            "-ffp-contract=off",
-            "-Wl,--no-entry",
-        ]
-        flags += ["-Oz" if size else "-O3", *(["-msimd128"] if simd and not size else [])]
-        flags += ["-Wl,-z,stack-size=16384", "-Wl,--export-memory"]
-        compile_c(
-            zig_compiler(),
-            [*flags, folder / f"{files.name}.c", folder / "glue.c", "-o", out],
-            what="making wasm",
-        )
-        return out.read_bytes()
+    return template.substitute(values) + "\n"
 
 
 def javascript(files: CFiles) -> str:
     """The loader's text."""
-    return LOADER.substitute(name=files.name)
+    return _filled("loader.js", files)
 
 
 class WasmNetwork:

@@ -1,11 +1,11 @@
-"""A frozen network gives the scores of the network it was made from, whatever its kind, and no gradients."""
+"""The inference copy of a network gives that network's scores, whatever its kind, and no gradients."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from bandstop.nets import NetConfig, build_net
-from bandstop.nets.inference import frozen
+from bandstop.nets.inference import for_inference
 
 
 def settled(config: NetConfig, classes: int) -> nn.Module:
@@ -36,7 +36,7 @@ def settled(config: NetConfig, classes: int) -> nn.Module:
 def test_the_same_scores_without_gradients(config: NetConfig, classes: int) -> None:
     net = settled(config, classes)
     signals: Tensor = torch.randn(7, 5, 12)
-    found, expected = frozen(net)(signals), net(signals)
+    found, expected = for_inference(net)(signals), net(signals)
     assert expected.requires_grad and not found.requires_grad
     torch.testing.assert_close(found, expected.detach(), rtol=1e-4, atol=1e-4)
 
@@ -45,4 +45,4 @@ def test_a_net_in_training_is_judged_as_if_finished() -> None:
     net = settled(NetConfig(combine="concat", dropout=0.5), 4)
     expected = net(signals := torch.randn(3, 5, 12))
     net.train()
-    torch.testing.assert_close(frozen(net)(signals), expected.detach(), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(for_inference(net)(signals), expected.detach(), rtol=1e-4, atol=1e-4)

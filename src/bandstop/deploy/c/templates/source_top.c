@@ -1,0 +1,8 @@
+/* ${about} */
+#include "${name}.h"
+
+#if defined(__GNUC__)
+#define HELPER __attribute__((unused)) static inline
+#else
+#define HELPER static
+#endif
