@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from bandstop.nets.dropout import ByteDropout
 
-__all__ = ["GCN", "GraphConv", "skeleton_heads"]
+__all__ = ["GCN", "Adjacency", "ChannelNorm", "Combine", "GraphConv", "skeleton_heads"]
 
 Adjacency = Literal["skeleton", "free", "fixed"]
 Combine = Literal["sum", "concat"]
