@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from bandstop.deploy import DeployModel, ExportOptions, make_c
 from bandstop.deploy.c.files import CFiles
-from bandstop.deploy.export import ExportOptions, make_c
-from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
 from bandstop.files import atomic_write, write_text
 from bandstop.live.device import NativeLive, WasmLive, live_texts, live_wasm, live_wasm_loader
@@ -27,15 +25,12 @@ __all__ = ["device_model", "export_live", "make_live_c"]
 def device_model(live: LiveRecogniser) -> DeployModel:
     """What is compiled: the network of a stream recogniser, its normaliser and names."""
     found = live.recogniser
-    edges = found.normaliser.edges
-    return DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, edges)
+    return DeployModel(found.net, found.normaliser, found.class_names, found.joint_names)
 
 
 def make_live_c(live: LiveRecogniser, options: ExportOptions | None = None) -> tuple[CFiles, dict[str, str]]:
     """The C files of the network, and the texts of all files of the stream recogniser."""
-    model = device_model(live)
-    blank = torch.zeros(1, *model.shape).numpy()
-    files = make_c(model, blank, options or ExportOptions())
+    files = make_c(device_model(live), options)
     return files, live_texts(files, live.settings, live.recogniser.joints)
 
 
