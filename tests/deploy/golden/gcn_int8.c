@@ -1,0 +1,315 @@
+/* gcn_int8: made by bandstop from a network of 37 kept connections; see gcn_int8.h */
+#include "gcn_int8.h"
+
+#if defined(__GNUC__)
+#define HELPER __attribute__((unused)) static inline
+#else
+#define HELPER static
+#endif
+
+typedef struct {
+    const uint8_t *count;
+    const uint8_t *row;
+    const uint8_t *distance;
+    const int8_t *weight;
+    const int32_t *bias;
+    const uint8_t *shift;
+    uint16_t rows, width, dst_step, src_step, unit, relu;
+} layer;
+static const uint8_t table0[2] = {
+    4, 3
+};
+static const uint8_t table1[2] = {
+    0, 3
+};
+static const uint8_t table2[7] = {
+    0, 1, 1, 3, 0, 4, 1
+};
+static const int8_t table3[7] = {
+    -80, 32, -32, -48, 64, -16, -80
+};
+static const int32_t table4[2] = {
+    1572864, 1572864
+};
+static const uint8_t table5[2] = {
+    8, 8
+};
+static const uint8_t table6[6] = {
+    3, 1, 1, 2, 1, 3
+};
+static const uint8_t table7[6] = {
+    0, 1, 2, 6, 7, 8
+};
+static const uint8_t table8[11] = {
+    0, 1, 1, 2, 0, 1, 1, 0, 0, 1, 1
+};
+static const int8_t table9[11] = {
+    -80, 32, -32, -96, 64, -16, -80, 64, 16, -48, 64
+};
+static const uint8_t table10[6] = {
+    6, 7, 6, 6, 7, 6
+};
+static const uint8_t table11[4] = {
+    2, 1, 1, 1
+};
+static const uint8_t table12[4] = {
+    0, 3, 6, 9
+};
+static const uint8_t table13[5] = {
+    0, 1, 0, 3, 2
+};
+static const int8_t table14[5] = {
+    -80, -32, 64, 64, -96
+};
+static const int32_t table15[4] = {
+    3145728, 6291456, 3145728, 6291456
+};
+static const uint8_t table16[4] = {
+    8, 9, 8, 9
+};
+static const uint8_t table17[2] = {
+    7, 7
+};
+static const uint8_t table18[2] = {
+    0, 1
+};
+static const uint8_t table19[14] = {
+    0, 3, 1, 2, 1, 1, 3, 0, 1, 1, 2, 1, 3, 1
+};
+static const int8_t table20[14] = {
+    -80, 32, -48, -32, 64, -16, -80, 32, -48, 48, 64, -16, -80, 16
+};
+static const int32_t table21[2] = {
+    -2621440, 1048576
+};
+static const layer layers[4] = {
+    {table0, table1, table2, table3, table4, table5, 2, 3, 1, 1, 3, 1},
+    {table6, table7, table8, table9, 0, table10, 6, 2, 3, 3, 1, 0},
+    {table11, table12, table13, table14, table15, table16, 4, 3, 1, 1, 3, 1},
+    {table17, table18, table19, table20, table21, table5, 2, 1, 1, 1, 1, 0}
+};
+static void mix(const layer *l, const int16_t *src, int16_t *dst)
+{
+    const uint8_t *distance = l->distance;
+    const int8_t *weight = l->weight;
+    uint32_t r, p, e;
+    for (r = 0; r < l->rows; ++r) {
+        const uint32_t count = l->count[r], shift = l->shift[r];
+        int16_t *out = dst + l->row[r];
+        for (p = 0; p < l->width; ++p, out += l->dst_step) {
+            const int16_t *in = src + p * l->src_step;
+            int32_t sum = l->bias ? l->bias[r] : 0;
+            for (e = 0; e < count; ++e) {
+                in += (uint32_t)distance[e] * l->unit;
+                sum += (int32_t)weight[e] * *in;
+            }
+            /* Exporting has checked that no input can make the sum reach 2^31. */
+            sum = (sum + (int32_t)(((uint32_t)1 << shift) >> 1)) >> shift;
+            if (sum > 32767) sum = 32767;
+            if (sum < (l->relu ? 0 : -32767)) sum = l->relu ? 0 : -32767;
+            *out = (int16_t)sum;
+        }
+        distance += count;
+        weight += count;
+    }
+}
+static void encode(const float *from, int16_t *to)
+{
+    int i;
+    for (i = 0; i < 18; ++i) {
+        float v = from[i] * 16384.0f;
+        v = v > 32767.0f ? 32767.0f : v < -32767.0f ? -32767.0f : v;
+        to[i] = (int16_t)(v < 0.0f ? v - 0.5f : v + 0.5f);
+    }
+}
+void gcn_int8_network(const int16_t *restrict signal, float *restrict scores, int16_t *restrict work)
+{
+    int i;
+    mix(&layers[0], signal, work + 12);
+    mix(&layers[1], work + 12, work + 0);
+    mix(&layers[2], work + 0, work + 12);
+    mix(&layers[3], work + 12, work + 0);
+    for (i = 0; i < 2; ++i) scores[i] = (float)work[0 + i] * 6.1035156e-5f;
+}
+static const float front0[3] = {
+    1.0f, 2.0f, 0.5f
+};
+static const uint8_t front1[2] = {
+    0, 1
+};
+static const uint8_t front2[2] = {
+    1, 2
+};
+
+/* Add `joints` (already relative to the origin) for the frames [from, to) of `length`. A chunk of at least one frame is the
+   average over its exact share of the frames; shorter chunks interpolate at their centres. */
+static void spread(float *chunks, const float *joints, uint32_t from, uint32_t to, uint32_t length)
+{
+    uint32_t m, t, v, a;
+    for (m = length < 2 ? 0 : from * 2 / length; m < 2; ++m) {
+        float weight = 0.0f, *row = chunks + m * 9;
+        if (length >= 2) {
+            const uint32_t low = m * length, high = low + length, start = from * 2, stop = to * 2;
+            if (low >= stop) break;
+            weight = (float)((high < stop ? high : stop) - (low > start ? low : start)) / (float)length;
+        } else {
+            const uint32_t twice = (2 * m + 1) * length, last = 2 * 2 * (length - 1);
+            const uint32_t centre = twice < 2 ? 0 : twice - 2 < last ? twice - 2 : last;
+            for (t = from; t < to; ++t) {
+                const uint32_t at = 2 * 2 * t, far = at > centre ? at - centre : centre - at;
+                if (far < 2 * 2) weight += (float)(2 * 2 - far) / (2.0f * 2);
+            }
+        }
+        if (weight > 0.0f)
+            for (v = 0; v < 3; ++v)
+                for (a = 0; a < 3; ++a) row[a * 3 + v] += weight * joints[3 * v + a];
+    }
+}
+
+#if GCN_INT8_OPEN_ENDED
+/* Bounded memory for input without a known end: twice as many bins as chunks, halved when they are full. */
+static void collect(gcn_int8 *r, const float *joints)
+{
+    float *bin = r->bins + r->full * 9;
+    uint32_t i, b;
+    for (i = 0; i < 9; ++i) bin[i] = (r->part ? bin[i] : 0.0f) + joints[i];
+    if (++r->part < r->span) return;
+    r->part = 0;
+    if (++r->full < 2 * 2) return;
+    for (b = 0; b < 2; ++b)
+        for (i = 0; i < 9; ++i) r->bins[b * 9 + i] = r->bins[2 * b * 9 + i] + r->bins[(2 * b + 1) * 9 + i];
+    r->full = 2;
+    r->span *= 2;
+}
+
+static void gather(gcn_int8 *r)
+{
+    uint32_t b, i, bins = r->full + (r->part ? 1u : 0u);
+    for (i = 0; i < 18; ++i) r->signal[i] = 0.0f;
+    for (b = 0; b < bins; ++b) {
+        const uint32_t count = b < r->full ? r->span : r->part;
+        float mean[9];
+        for (i = 0; i < 9; ++i) mean[i] = r->bins[b * 9 + i] / (float)count;
+        spread(r->signal, mean, b * r->span, b * r->span + count, r->frames);
+    }
+}
+#endif
+
+static float root_of(float v) /* square root: a guess from the bits, then Newton */
+{
+    union { float f; uint32_t i; } y;
+    float half = 0.5f * v;
+    int k;
+    if (!(v > 1e-30f)) return 0.0f;
+    y.f = v;
+    y.i = 0x5f375a86u - (y.i >> 1);
+    for (k = 0; k < 4; ++k) y.f *= 1.5f - half * y.f * y.f;
+    return v * y.f;
+}
+
+static float distance(const float *row, uint32_t i, uint32_t j)
+{
+    const float x = row[i] - row[j], y = row[3 + i] - row[3 + j], z = row[2 * 3 + i] - row[2 * 3 + j];
+    return x * x + y * y + z * z;
+}
+
+/* Joints relative to the root, the root to its mean over time, all in units of body size and of each joint's own scale. */
+static void normalise(float *chunks)
+{
+    float size = 0.0f, mean[3] = {0.0f, 0.0f, 0.0f};
+    uint32_t m, v, a;
+    for (m = 0; m < 2; ++m) {
+        const float *row = chunks + m * 9;
+        for (a = 0; a < 3; ++a) mean[a] += row[a * 3 + 0] / 2.0f;
+        for (v = 0; v < 2; ++v) size += root_of(distance(row, front1[v], front2[v]));
+    }
+    size = size / 4.0f;
+    if (!(size > 1e-9f)) size = 1e-9f;
+    for (m = 0; m < 2; ++m)
+        for (a = 0; a < 3; ++a) {
+            float *row = chunks + m * 9 + a * 3, root = row[0];
+            for (v = 0; v < 3; ++v) {
+                float s = (row[v] - (v == 0 ? mean[a] : root)) / size * front0[v];
+                row[v] = s > 10000.0f ? 10000.0f : s < -10000.0f ? -10000.0f : s;
+            }
+        }
+}
+
+/* Not a number, infinite or beyond 1e9: told by the bits, so that no fast-math setting can assume it away. */
+static int beyond(float v)
+{
+    union { float f; uint32_t i; } bits;
+    bits.f = v;
+    return (bits.i & 0x7fffffffu) > 0x4e6e6b28u;
+}
+
+int gcn_int8_begin(gcn_int8 *r, uint32_t length)
+{
+    uint32_t i;
+    for (i = 0; i < 18; ++i) r->signal[i] = 0.0f;
+    r->length = r->frames = r->waiting = r->good = r->done = 0;
+#if GCN_INT8_OPEN_ENDED
+    r->full = r->part = 0;
+    r->span = 1;
+    if (length == 0) return 0;
+#endif
+    if (length == 0 || length > GCN_INT8_MOST_FRAMES) return GCN_INT8_BAD_LENGTH;
+    r->length = length;
+    return 0;
+}
+
+int gcn_int8_push_frame(gcn_int8 *r, const float joints[9])
+{
+    uint32_t i, from = r->frames, answer_is_bad = 0;
+    const uint32_t most = r->length ? r->length : (GCN_INT8_OPEN_ENDED ? GCN_INT8_MOST_FRAMES : 0u);
+    if (r->frames >= most || (r->done && r->length)) return GCN_INT8_TOO_MANY;
+    for (i = 0; i < 9; ++i)
+        if (beyond(joints[i])) answer_is_bad = 1;
+    r->frames += 1;
+    if (answer_is_bad && !r->good) {
+        r->waiting += 1;
+        return GCN_INT8_BAD_FRAME;
+    }
+    if (!answer_is_bad) {
+        if (!r->good)
+            for (i = 0; i < 3; ++i) r->origin[i] = joints[3 * 0 + i];
+        for (i = 0; i < 9; ++i) r->last[i] = joints[i] - r->origin[i % 3];
+        r->good = 1;
+        from -= r->waiting;
+        r->waiting = 0;
+    }
+#if GCN_INT8_OPEN_ENDED
+    if (!r->length) {
+        for (; from < r->frames; ++from) collect(r, r->last);
+        return answer_is_bad ? GCN_INT8_BAD_FRAME : 1;
+    }
+#endif
+    spread(r->signal, r->last, from, r->frames, r->length);
+    return answer_is_bad ? GCN_INT8_BAD_FRAME : r->frames == r->length ? 1 : 0;
+}
+
+int gcn_int8_classify(gcn_int8 *r, float scores[GCN_INT8_CLASSES])
+{
+    int i, best = 0;
+    if (!r->good || r->frames < r->length) return GCN_INT8_TOO_FEW;
+#if GCN_INT8_OPEN_ENDED
+    if (!r->length) {
+        gather(r);
+        r->done = 0;
+    }
+#endif
+    if (!r->done) {
+        normalise(r->signal);
+        r->done = 1;
+    }
+    encode(r->signal, r->input);
+    gcn_int8_network(r->input, scores, r->work);
+    for (i = 1; i < GCN_INT8_CLASSES; ++i)
+        if (scores[i] > scores[best]) best = i;
+    return best;
+}
+
+const char *const gcn_int8_class_names[2] = {
+    "no",
+    "yes"
+};

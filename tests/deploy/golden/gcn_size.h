@@ -1,0 +1,53 @@
+/* gcn_size: a sparse network as C99, made by bandstop.
+   37 kept connections, 72 multiply-accumulates an inference. All memory is the caller's: no globals that
+   change, no allocation, nothing from the C library. */
+#ifndef GCN_SIZE_H
+#define GCN_SIZE_H
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GCN_SIZE_CLASSES 2
+#define GCN_SIZE_SIGNAL 18
+#define GCN_SIZE_WORK 24
+
+extern const char *const gcn_size_class_names[GCN_SIZE_CLASSES];
+
+/* The network alone. signal[(3 * chunk + axis) * 3 + joint], normalised. */
+void gcn_size_network(const float *signal, float *scores, float *work);
+
+/* Raw joints, frame by frame: 3 joints of x, y, z, in this order and in the units of training (metres).
+   0 wrist, 1 knuckle, 2 tip
+   begin       length: how many frames will come (1 to GCN_SIZE_MOST_FRAMES): the answer is exact. With
+               GCN_SIZE_OPEN_ENDED defined as 1, length 0 takes frames without end in bounded memory.
+   push_frame  1: classify may be called; 0: more frames are wanted; negative: a code below.
+               A frame with a value that is not finite or beyond 1e9 answers BAD_FRAME; the last good frame stands in for it.
+   classify    the index of the best class and every class's score, or a negative code. */
+#define GCN_SIZE_JOINTS 3
+#define GCN_SIZE_CHUNKS 2
+#define GCN_SIZE_MOST_FRAMES 16777216u
+#ifndef GCN_SIZE_OPEN_ENDED
+#define GCN_SIZE_OPEN_ENDED 1
+#endif
+enum { GCN_SIZE_BAD_FRAME = -1, GCN_SIZE_TOO_FEW = -2, GCN_SIZE_TOO_MANY = -3, GCN_SIZE_BAD_LENGTH = -4 };
+
+typedef struct {
+    float signal[GCN_SIZE_SIGNAL], work[GCN_SIZE_WORK];
+    float last[3 * GCN_SIZE_JOINTS], origin[3];
+    uint32_t length, frames, waiting, good, done;
+#if GCN_SIZE_OPEN_ENDED
+    float bins[2 * GCN_SIZE_CHUNKS * 3 * GCN_SIZE_JOINTS];
+    uint32_t full, part, span;
+#endif
+} gcn_size;
+
+int gcn_size_begin(gcn_size *r, uint32_t length);
+int gcn_size_push_frame(gcn_size *r, const float joints[3 * GCN_SIZE_JOINTS]);
+int gcn_size_classify(gcn_size *r, float scores[GCN_SIZE_CLASSES]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

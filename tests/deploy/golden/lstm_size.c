@@ -1,0 +1,329 @@
+/* lstm_size: made by bandstop from a network of 52 kept connections; see lstm_size.h */
+#include "lstm_size.h"
+
+#if defined(__GNUC__)
+#define HELPER __attribute__((unused)) static inline
+#else
+#define HELPER static
+#endif
+
+HELPER float act_relu(float v) { return v > 0.0f ? v : 0.0f; }
+HELPER float act_leaky(float v) { return v > 0.0f ? v : 0.01f * v; }
+/* exp by range reduction: 2^n times a polynomial on [-ln2/2, ln2/2], relative error below 2e-7. */
+HELPER float exp_of(float v)
+{
+    union { float f; int32_t i; } scale;
+    float n, r, p;
+    int32_t k;
+    if (!(v > -87.0f)) v = -87.0f;
+    if (v > 87.0f) v = 87.0f;
+    k = (int32_t)(v * 1.44269504f + (v < 0.0f ? -0.5f : 0.5f));
+    n = (float)k;
+    r = (v - n * 0.693359375f) + n * 2.12194440e-4f;
+    p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    scale.i = (int32_t)((uint32_t)(k + 127) << 23);
+    return (p * r * r + r + 1.0f) * scale.f;
+}
+HELPER float act_sigmoid(float v) { return 1.0f / (1.0f + exp_of(-v)); }
+HELPER float act_tanh(float v)
+{
+    float e, a = v < 0.0f ? -v : v;
+    if (a < 0.1f) { /* where 1 - 2/(1 + e) would cancel */
+        float s = v * v;
+        return v * (1.0f + s * (-0.333333333f + s * (0.133333333f - s * 0.0539682540f)));
+    }
+    e = 1.0f - 2.0f / (1.0f + exp_of(2.0f * a));
+    return v < 0.0f ? -e : e;
+}
+HELPER float act_by(int kind, float v)
+{
+    return kind == 1 ? act_relu(v) : kind == 2 ? act_leaky(v) : kind == 3 ? act_tanh(v) : kind == 4 ? act_sigmoid(v) : v;
+}
+typedef struct {
+    const uint8_t *count;
+    const uint8_t *row;
+    const uint8_t *distance;
+    const float *weight, *bias;
+    uint16_t rows, width, dst_step, src_step, unit, kind;
+} layer;
+static const float table0[8] = {
+    -1.25f, 0.5f, -0.5f, 0.0f, 0.0f, -0.75f, 1.0f, 0.0f
+};
+static const uint16_t table1[2] = {
+    0, 1
+};
+static const uint8_t table2[8] = {
+    5, 6, 5, 5, 4, 5, 5, 5
+};
+static const uint8_t table3[8] = {
+    0, 1, 2, 3, 4, 5, 6, 7
+};
+static const uint8_t table4[40] = {
+    0, 2, 1, 3, 1, 1, 1, 1, 2, 1, 2, 1, 3, 1, 1, 2, 0, 1, 3, 3, 1, 0, 2, 1, 4, 0, 3, 2, 1, 1, 1, 1, 1, 2, 1,
+    1, 3, 1, 1, 2
+};
+static const float table5[40] = {
+    -0.625f, 0.5f, 0.25f, -0.25f, -0.375f, 0.25f, 0.125f, -0.125f, -0.375f, -0.625f, 0.5f, -0.125f, -0.625f,
+    0.625f, 0.375f, 0.125f, -0.375f, -0.5f, 0.375f, -0.125f, -0.25f, 0.625f, 0.375f, 0.125f, -0.5f, 0.25f,
+    -0.25f, -0.5f, 0.625f, 0.5f, -0.25f, -0.375f, -0.625f, 0.5f, 0.25f, -0.625f, 0.25f, 0.125f, -0.125f,
+    -0.375f
+};
+static const uint8_t table6[7] = {
+    2, 1, 1, 1, 2, 1, 1
+};
+static const uint8_t table7[7] = {
+    0, 1, 2, 3, 5, 6, 7
+};
+static const uint8_t table8[9] = {
+    0, 1, 0, 1, 0, 0, 1, 0, 1
+};
+static const float table9[9] = {
+    -0.625f, 0.25f, -0.25f, -0.375f, 0.5f, -0.125f, -0.625f, 0.25f, 0.125f
+};
+static const float table10[2] = {
+    -0.625f, 0.25f
+};
+static const uint8_t table11[2] = {
+    2, 1
+};
+static const uint8_t table12[2] = {
+    0, 1
+};
+static const uint8_t table13[3] = {
+    0, 1, 0
+};
+static const float table14[3] = {
+    -0.625f, 0.25f, -0.25f
+};
+static const layer layers[3] = {
+    {table2, table3, table4, table5, 0, 8, 1, 1, 1, 1, 0},
+    {table6, table7, table8, table9, 0, 7, 1, 1, 1, 1, 0},
+    {table11, table12, table13, table14, table10, 2, 1, 1, 1, 1, 0}
+};
+static void mix(const layer *l, const float *src, float *dst)
+{
+    const uint8_t *distance = l->distance;
+    const float *weight = l->weight;
+    uint32_t r, p, e;
+    for (r = 0; r < l->rows; ++r) {
+        const uint32_t count = l->count[r];
+        float *out = dst + l->row[r];
+        for (p = 0; p < l->width; ++p, out += l->dst_step) {
+            const float *in = src + p * l->src_step;
+            float sum = l->bias ? l->bias[r] : *out;
+            for (e = 0; e < count; ++e) {
+                in += (uint32_t)distance[e] * l->unit;
+                sum += weight[e] * *in;
+            }
+            *out = act_by(l->kind, sum);
+        }
+        distance += count;
+        weight += count;
+    }
+}
+void lstm_size_network(const float *restrict signal, float *restrict scores, float *restrict work)
+{
+    int i, t;
+    /* state1: long short-term memory, 2 steps */
+    for (i = 0; i < 2; ++i) (work + 10)[i] = (work + 12)[i] = 0.0f;
+    for (t = 0; t < 2; ++t) {
+        const float *x = (signal) + t * 9;
+        for (i = 0; i < 8; ++i) (work + 2)[i] = table0[i];
+        mix(&layers[0], x, work + 2);
+        mix(&layers[1], work + 10, work + 2);
+        for (i = 0; i < 2; ++i) {
+            const int u = table1[i];
+            const float *g = (work + 2) + u;
+            const float c = act_sigmoid(g[2]) * (work + 12)[u] + act_sigmoid(g[0]) * act_tanh(g[4]);
+            (work + 12)[u] = c;
+            (work + 10)[u] = (work + 0)[u] = act_sigmoid(g[6]) * act_tanh(c);
+        }
+    }
+    mix(&layers[2], work + 0, scores);
+}
+static const float front0[3] = {
+    1.0f, 2.0f, 0.5f
+};
+static const uint8_t front1[2] = {
+    0, 1
+};
+static const uint8_t front2[2] = {
+    1, 2
+};
+
+/* Add `joints` (already relative to the origin) for the frames [from, to) of `length`. A chunk of at least one frame is the
+   average over its exact share of the frames; shorter chunks interpolate at their centres. */
+static void spread(float *chunks, const float *joints, uint32_t from, uint32_t to, uint32_t length)
+{
+    uint32_t m, t, v, a;
+    for (m = length < 2 ? 0 : from * 2 / length; m < 2; ++m) {
+        float weight = 0.0f, *row = chunks + m * 9;
+        if (length >= 2) {
+            const uint32_t low = m * length, high = low + length, start = from * 2, stop = to * 2;
+            if (low >= stop) break;
+            weight = (float)((high < stop ? high : stop) - (low > start ? low : start)) / (float)length;
+        } else {
+            const uint32_t twice = (2 * m + 1) * length, last = 2 * 2 * (length - 1);
+            const uint32_t centre = twice < 2 ? 0 : twice - 2 < last ? twice - 2 : last;
+            for (t = from; t < to; ++t) {
+                const uint32_t at = 2 * 2 * t, far = at > centre ? at - centre : centre - at;
+                if (far < 2 * 2) weight += (float)(2 * 2 - far) / (2.0f * 2);
+            }
+        }
+        if (weight > 0.0f)
+            for (v = 0; v < 3; ++v)
+                for (a = 0; a < 3; ++a) row[a * 3 + v] += weight * joints[3 * v + a];
+    }
+}
+
+#if LSTM_SIZE_OPEN_ENDED
+/* Bounded memory for input without a known end: twice as many bins as chunks, halved when they are full. */
+static void collect(lstm_size *r, const float *joints)
+{
+    float *bin = r->bins + r->full * 9;
+    uint32_t i, b;
+    for (i = 0; i < 9; ++i) bin[i] = (r->part ? bin[i] : 0.0f) + joints[i];
+    if (++r->part < r->span) return;
+    r->part = 0;
+    if (++r->full < 2 * 2) return;
+    for (b = 0; b < 2; ++b)
+        for (i = 0; i < 9; ++i) r->bins[b * 9 + i] = r->bins[2 * b * 9 + i] + r->bins[(2 * b + 1) * 9 + i];
+    r->full = 2;
+    r->span *= 2;
+}
+
+static void gather(lstm_size *r)
+{
+    uint32_t b, i, bins = r->full + (r->part ? 1u : 0u);
+    for (i = 0; i < 18; ++i) r->signal[i] = 0.0f;
+    for (b = 0; b < bins; ++b) {
+        const uint32_t count = b < r->full ? r->span : r->part;
+        float mean[9];
+        for (i = 0; i < 9; ++i) mean[i] = r->bins[b * 9 + i] / (float)count;
+        spread(r->signal, mean, b * r->span, b * r->span + count, r->frames);
+    }
+}
+#endif
+
+static float root_of(float v) /* square root: a guess from the bits, then Newton */
+{
+    union { float f; uint32_t i; } y;
+    float half = 0.5f * v;
+    int k;
+    if (!(v > 1e-30f)) return 0.0f;
+    y.f = v;
+    y.i = 0x5f375a86u - (y.i >> 1);
+    for (k = 0; k < 4; ++k) y.f *= 1.5f - half * y.f * y.f;
+    return v * y.f;
+}
+
+static float distance(const float *row, uint32_t i, uint32_t j)
+{
+    const float x = row[i] - row[j], y = row[3 + i] - row[3 + j], z = row[2 * 3 + i] - row[2 * 3 + j];
+    return x * x + y * y + z * z;
+}
+
+/* Joints relative to the root, the root to its mean over time, all in units of body size and of each joint's own scale. */
+static void normalise(float *chunks)
+{
+    float size = 0.0f, mean[3] = {0.0f, 0.0f, 0.0f};
+    uint32_t m, v, a;
+    for (m = 0; m < 2; ++m) {
+        const float *row = chunks + m * 9;
+        for (a = 0; a < 3; ++a) mean[a] += row[a * 3 + 0] / 2.0f;
+        for (v = 0; v < 2; ++v) size += root_of(distance(row, front1[v], front2[v]));
+    }
+    size = size / 4.0f;
+    if (!(size > 1e-9f)) size = 1e-9f;
+    for (m = 0; m < 2; ++m)
+        for (a = 0; a < 3; ++a) {
+            float *row = chunks + m * 9 + a * 3, root = row[0];
+            for (v = 0; v < 3; ++v) {
+                float s = (row[v] - (v == 0 ? mean[a] : root)) / size * front0[v];
+                row[v] = s > 10000.0f ? 10000.0f : s < -10000.0f ? -10000.0f : s;
+            }
+        }
+}
+
+/* Not a number, infinite or beyond 1e9: told by the bits, so that no fast-math setting can assume it away. */
+static int beyond(float v)
+{
+    union { float f; uint32_t i; } bits;
+    bits.f = v;
+    return (bits.i & 0x7fffffffu) > 0x4e6e6b28u;
+}
+
+int lstm_size_begin(lstm_size *r, uint32_t length)
+{
+    uint32_t i;
+    for (i = 0; i < 18; ++i) r->signal[i] = 0.0f;
+    r->length = r->frames = r->waiting = r->good = r->done = 0;
+#if LSTM_SIZE_OPEN_ENDED
+    r->full = r->part = 0;
+    r->span = 1;
+    if (length == 0) return 0;
+#endif
+    if (length == 0 || length > LSTM_SIZE_MOST_FRAMES) return LSTM_SIZE_BAD_LENGTH;
+    r->length = length;
+    return 0;
+}
+
+int lstm_size_push_frame(lstm_size *r, const float joints[9])
+{
+    uint32_t i, from = r->frames, answer_is_bad = 0;
+    const uint32_t most = r->length ? r->length : (LSTM_SIZE_OPEN_ENDED ? LSTM_SIZE_MOST_FRAMES : 0u);
+    if (r->frames >= most || (r->done && r->length)) return LSTM_SIZE_TOO_MANY;
+    for (i = 0; i < 9; ++i)
+        if (beyond(joints[i])) answer_is_bad = 1;
+    r->frames += 1;
+    if (answer_is_bad && !r->good) {
+        r->waiting += 1;
+        return LSTM_SIZE_BAD_FRAME;
+    }
+    if (!answer_is_bad) {
+        if (!r->good)
+            for (i = 0; i < 3; ++i) r->origin[i] = joints[3 * 0 + i];
+        for (i = 0; i < 9; ++i) r->last[i] = joints[i] - r->origin[i % 3];
+        r->good = 1;
+        from -= r->waiting;
+        r->waiting = 0;
+    }
+#if LSTM_SIZE_OPEN_ENDED
+    if (!r->length) {
+        for (; from < r->frames; ++from) collect(r, r->last);
+        return answer_is_bad ? LSTM_SIZE_BAD_FRAME : 1;
+    }
+#endif
+    spread(r->signal, r->last, from, r->frames, r->length);
+    return answer_is_bad ? LSTM_SIZE_BAD_FRAME : r->frames == r->length ? 1 : 0;
+}
+
+int lstm_size_classify(lstm_size *r, float scores[LSTM_SIZE_CLASSES])
+{
+    int i, best = 0;
+    if (!r->good || r->frames < r->length) return LSTM_SIZE_TOO_FEW;
+#if LSTM_SIZE_OPEN_ENDED
+    if (!r->length) {
+        gather(r);
+        r->done = 0;
+    }
+#endif
+    if (!r->done) {
+        normalise(r->signal);
+        r->done = 1;
+    }
+    lstm_size_network(r->signal, scores, r->work);
+    for (i = 1; i < LSTM_SIZE_CLASSES; ++i)
+        if (scores[i] > scores[best]) best = i;
+    return best;
+}
+
+const char *const lstm_size_class_names[2] = {
+    "no",
+    "yes"
+};
