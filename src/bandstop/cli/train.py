@@ -14,7 +14,7 @@ from bandstop.cli.parse import parse
 from bandstop.cli.show import run_table
 from bandstop.training.config import RunConfig
 from bandstop.training.folder import open_folder
-from bandstop.training.presets import many_rates, paper
+from bandstop.training.presets import held, many_rates, paper
 from bandstop.training.progress import Progress
 from bandstop.training.run import train_run
 
@@ -54,8 +54,10 @@ class Train:
 def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
     default = None
-    if _paper(arguments):
+    if _preset("paper", arguments):
         default = Train(out=tyro.MISSING, config=paper(RunConfig(epochs=2700)))
+    elif _preset("held", arguments):
+        default = Train(out=tyro.MISSING, config=held(RunConfig()))
     elif any(word.partition("=")[0] == "--rates" for word in arguments):
         default = Train(out=tyro.MISSING, config=many_rates(RunConfig()))
     asked = parse(Train, "train", arguments, default)
@@ -77,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _paper(arguments: Sequence[str]) -> bool:
-    """Whether the paper's preset is asked for: it changes the defaults that the other flags start from."""
+def _preset(name: str, arguments: Sequence[str]) -> bool:
+    """Whether the preset is asked for: it changes the defaults that the other flags start from."""
     words = list(arguments)
-    return "--preset=paper" in words or any(a == "--preset" and b == "paper" for a, b in pairwise(words))
+    return f"--preset={name}" in words or any(a == "--preset" and b == name for a, b in pairwise(words))

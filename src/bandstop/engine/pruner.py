@@ -13,6 +13,9 @@ from bandstop.engine.attach.layers import PrunedLayers
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, prunable_layers
 from bandstop.engine.attach.plain import make_copy_plain, make_plain
 from bandstop.engine.attach.prunable import Layers
+from bandstop.engine.compared import compared
+from bandstop.engine.hold_prior import pull_to_prior
+from bandstop.engine.rate_dual import RateDual
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import largest_masks, live_masks
@@ -72,6 +75,7 @@ class Pruner(Verbs):
         self.taken, self.frozen = 0, False
         self._last_thresholds: dict[str, float] = {}
         self._counts: dict[str, int] | None = None
+        self.dual = RateDual(self.recipe.dual) if self.recipe.dual else None
         self.thresholds = Thresholds(self.recipe, self.bound)
         self.thresholds.counts(1.0, self.layers.free_latents())  # refuses what cannot be, touching nothing
         if self.live:
@@ -147,7 +151,8 @@ class Pruner(Verbs):
         shards = Shards.of(self.layers.latents())
         values = [layer.free(local(layer.latent)) for layer in self.layers]
         pooled, reduce = self.recipe.histogram == "pooled", None if shards is None else shards.sum
-        return kl_to_prior(values, self.recipe.prior, self.bins, pooled=pooled, reduce=reduce)
+        values, prior, bins = compared(values, self.recipe, self.bins)
+        return kl_to_prior(values, prior, bins, pooled=pooled, reduce=reduce)
 
     @torch.no_grad()
     def kl(self) -> float | None:
@@ -155,9 +160,13 @@ class Pruner(Verbs):
         return None if self.frozen else float(self.divergence())
 
     def penalty(self) -> Tensor:
-        """``λ · KL(P‖Q)``: add it to the loss."""
-        weight = self.kl_weight
-        return weight * self.divergence() if weight else torch.zeros((), device=self.layers[0].latent.device)
+        """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss."""
+        weight, none = self.kl_weight, torch.zeros((), device=self.layers[0].latent.device)
+        penalty = weight * self.divergence() if weight else none
+        if self.dual is None or self.frozen:
+            return penalty
+        latents = {layer.name: layer.free(layer.latent) for layer in self.layers}
+        return penalty + self.dual.penalty(latents, self.layers.thresholds())
 
     def step(self) -> None:
         """Call once after each optimiser step: moves the schedules, renews the thresholds, fixes the mask in time."""
@@ -170,9 +179,13 @@ class Pruner(Verbs):
             self.freeze()
         elif self.taken % self.recipe.every == 0:
             self._update()
+            if self.dual is not None:
+                self.dual.step(self.kept, self.bound.total(self.recipe.ramp(self.progress)))
 
     @torch.no_grad()
     def _update(self) -> None:
+        if self.recipe.threshold == "held":
+            pull_to_prior(self.layers, self.recipe.prior, self.recipe.hold(self.progress))
         levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents())
         temperature, self._counts = self.recipe.temperature(self.progress), levels.counts
         for layer in self.layers:
@@ -236,13 +249,17 @@ class Pruner(Verbs):
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
         counts, thresholds = dict(self.counts), dict(self._last_thresholds)
-        return {"taken": self.taken, "frozen": self.frozen, "counts": counts, "thresholds": thresholds}
+        dual = {} if self.dual is None else {"dual": self.dual.value}
+        state = {"taken": self.taken, "frozen": self.frozen, "counts": counts, "thresholds": thresholds}
+        return state | dual
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; call before or after loading the model's state, which holds the masks."""
         self.taken, self.frozen = int(state["taken"]), bool(state["frozen"])
         self._counts = dict(state["counts"])
         self._last_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1
+        if self.dual is not None:
+            self.dual.value = float(state.get("dual", 0.0))
         for layer in self.layers:
             assert layer.band is not None
             loaded = layer.band.mask

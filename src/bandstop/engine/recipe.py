@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bandstop.method.gate import Gate, Logistic, Soft
-from bandstop.method.priors import Laplace, Prior
-from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Window
-from bandstop.record.prune import PAPER, PAPER_COOL, PAPER_KL, Gain, PruneChoices
+from bandstop.method.priors import Gaussian, Laplace, Prior
+from bandstop.method.schedules import Constant, Geometric, Ramp, Rise, Schedule, Window
+from bandstop.record.prune import (
+    HOLD,
+    HOLD_FIRST,
+    HOLD_POWER,
+    PAPER,
+    PAPER_COOL,
+    PAPER_KL,
+    Gain,
+    PruneChoices,
+)
 
 __all__ = ["Recipe"]
 
@@ -32,6 +41,9 @@ class Recipe(PruneChoices):
     """τ of gates that have one."""
     kl: Schedule = field(default_factory=lambda: Window(0.0))
     """λ, the weight of KL(P‖Q)."""
+    hold: Schedule = field(default_factory=lambda: Rise(HOLD_FIRST, HOLD, end=0.7, power=HOLD_POWER))
+    """Fraction of the way to the prior's quantiles that latents go whenever thresholds are renewed, with
+    threshold "held"."""
     gain: Gain = "variance"
     """Scale of each layer: "variance" raises it as fewer connections pass, so that the layer's output keeps its
     variance (``bandstop.method.gain``); "fixed" leaves it as set from the given weights; "learned" trains it.
@@ -55,6 +67,15 @@ class Recipe(PruneChoices):
             temperature=Geometric(1.0, PAPER_COOL, begin=0.5),
             kl=Constant(PAPER_KL),
         )
+
+    @staticmethod
+    def held(prior: Prior | None = None) -> Recipe:
+        """The default with latents held to the prior, whose quantile alone is the threshold (docs/prior-holds.md).
+
+        >>> Recipe.held().prior, Recipe.held().threshold
+        (Gaussian(scale=1.0), 'held')
+        """
+        return Recipe(prior=prior or Gaussian(1.0), threshold="held", spacing="probability")
 
     @staticmethod
     def default(prior: Prior | None = None) -> Recipe:

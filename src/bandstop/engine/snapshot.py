@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from bandstop.engine.prior_fit import fit_of_layers, quantiles_beside_prior
 from bandstop.engine.shards.tensor import Shards, local
 from bandstop.method.histogram.kl import soft_histogram
 
@@ -37,6 +38,11 @@ def take_snapshot(pruner: Pruner, fixed: Mapping[str, float]) -> dict[str, Any]:
     )
     total: Total = (lambda numbers: numbers) if shards is None else shards.sum
     thresholds = [row["threshold"] for row in layers.values()]
+    fit = {} if shards is not None else fit_of_layers(pruner)
+    if fit:  # in the prior's units, where its scale follows the layer
+        scales = [row.scale for row in fit.values()]
+        values = [value / scale for value, scale in zip(values, scales, strict=True)]
+        thresholds = [value / scale for value, scale in zip(thresholds, scales, strict=True)]
     bins = replace(pruner.bins, limit=_reach(pruner, values, total, thresholds))
     observed = total(soft_histogram(values, bins).double())
     histogram = {
@@ -47,7 +53,11 @@ def take_snapshot(pruner: Pruner, fixed: Mapping[str, float]) -> dict[str, Any]:
         "range": bins.limit,
     }
     temperature = pruner.recipe.temperature(pruner.progress)
-    return {"temperature": temperature, "histogram": histogram, "layers": layers}
+    seen = {"temperature": temperature, "histogram": histogram, "layers": layers}
+    if not fit:
+        return seen
+    rows = {name: asdict(row) for name, row in fit.items()}
+    return {**seen, "fit": rows, "quantiles": quantiles_beside_prior(values, pruner.recipe.prior)}
 
 
 def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, thresholds: Iterable[float]) -> float:

@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from bandstop.engine.hold_prior import held_thresholds
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
 from bandstop.engine.select.bound_budget import BoundBudget
@@ -48,9 +49,10 @@ class Thresholds:
             self.allocate = LampAllocation(recipe.prior, bound.sizes, recipe.floor)
         else:
             given = dict(recipe.densities)
-            self.allocate = partial(
-                allocate, recipe.allocation, floor=recipe.floor, given=given, stacked=bound.stacked
-            )
+            # Under one prior as many pass everywhere, so held layers that compete have one density.
+            competing = recipe.threshold == "held" and recipe.allocation == "learned"
+            rule = "uniform" if competing else recipe.allocation
+            self.allocate = partial(allocate, rule, floor=recipe.floor, given=given, stacked=bound.stacked)
         self.gain = VarianceGain(recipe.prior, recipe.gate) if recipe.gain == "variance" else None
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
@@ -60,6 +62,9 @@ class Thresholds:
     def at(self, ramp: float, latents: Mapping[str, Tensor]) -> Levels:
         """The levels when ``ramp`` (0 … 1) of the final pruning applies."""
         in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
+        if self.recipe.threshold == "held":
+            thresholds = held_thresholds(latents, self.counts(ramp, latents), self.recipe.prior)
+            return self._levels(ramp, latents, thresholds, count_above(latents, thresholds))
         if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
             total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
             common = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.bound.prunable))

@@ -70,6 +70,11 @@ class Prior(ABC):
             low, high = torch.where(below, middle, low), torch.where(below, high, middle)
         return high
 
+    def icdf(self, rank: Tensor) -> Tensor:
+        """The signed quantile x with P(ŵ < x) = rank, for each rank."""
+        centred = 2 * rank - 1
+        return self.magnitude_icdf(centred.abs()) * centred.sign()
+
     def magnitude_quantile(self, rate: float) -> float:
         """The threshold a that a band-stop gate needs to stop a fraction ``rate``: P(|ŵ| < a) = rate.
 

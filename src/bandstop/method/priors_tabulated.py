@@ -116,6 +116,10 @@ class Tabulated(Prior):
         knots: Tensor = torch.cat((edges.new_zeros(1), edges.abs())).unique()  # type: ignore[no-untyped-call]
         return _interpolate(rate, self.magnitude_cdf(knots), knots)
 
+    def icdf(self, rank: Tensor) -> Tensor:
+        edges, mass = self._columns(rank)
+        return _interpolate(rank, torch.nn.functional.pad(mass.cumsum(0), (1, 0)), edges)
+
     def sample(
         self,
         shape: Sequence[int],

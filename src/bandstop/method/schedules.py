@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Constant", "Geometric", "Ramp", "Schedule", "Window"]
+__all__ = ["Constant", "Geometric", "Ramp", "Rise", "Schedule", "Window"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,25 @@ class Ramp(Schedule):
         span = max(self.end - self.begin, 1e-12)
         u = min(max((progress - self.begin) / span, 0.0), 1.0)
         value: float = self.final - (self.final - self.first) * (1 - u) ** self.power
+        return value
+
+
+@dataclass(frozen=True)
+class Rise(Schedule):
+    """``first + (final − first)·u^power``, u running 0 → 1 until ``end``: late and steep where the power is high.
+
+    >>> [round(Rise(0.0, 1.0, end=0.5, power=2.0)(p), 3) for p in (0.0, 0.25, 0.5, 1.0)]
+    [0.0, 0.25, 1.0, 1.0]
+    """
+
+    first: float
+    final: float
+    end: float = 1.0
+    power: float = 1.0
+
+    def __call__(self, progress: float) -> float:
+        u = min(max(progress / self.end, 0.0), 1.0) if self.end > 0 else 1.0
+        value: float = self.first + (self.final - self.first) * u**self.power
         return value
 
 

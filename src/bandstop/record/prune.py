@@ -14,6 +14,9 @@ from bandstop.record.fields import check_fields, number
 
 __all__ = [
     "ALLOCATIONS",
+    "HOLD",
+    "HOLD_FIRST",
+    "HOLD_POWER",
     "MANY_RATES_FREEZE",
     "MANY_RATES_RAMP",
     "PAPER",
@@ -24,15 +27,17 @@ __all__ = [
     "Gain",
     "Histogram",
     "PruneChoices",
+    "Spacing",
     "Start",
     "Threshold",
 ]
 
 Allocation = Literal["learned", "uniform", "erk", "lamp", "given"]
-Threshold = Literal["empirical", "prior"]
+Threshold = Literal["empirical", "prior", "held"]
 Count = Literal["exact", "passing"]
 Histogram = Literal["layer", "pooled"]
 Start = Literal["rank", "scale"]
+Spacing = Literal["width", "probability"]
 Gain = Literal["variance", "fixed", "learned"]
 
 ALLOCATIONS: tuple[str, ...] = get_args(Allocation)
@@ -55,8 +60,9 @@ class PruneChoices:
     """How layers share the budget: learned (they compete by latent magnitude), lamp (scores of the prior's
     quantiles), uniform (one density for all), erk (Erdős–Rényi-kernel) or given (densities by layer name)."""
     threshold: Threshold = "empirical"
-    """Threshold from the latent weights' own quantile (exact at every update), or from the prior's quantile
-    a = F⁻¹(r) (the paper)."""
+    """Threshold from the latent weights' own quantile (exact at every update), from the prior's quantile
+    a = F⁻¹(r) (the paper), or from the prior's quantile at each layer's scale, with latents that are held to
+    the prior (held)."""
     count: Count = "exact"
     """What stays in the end: exactly the budget, or whatever passes the threshold (the paper), which is near
     the budget where the latents follow the prior."""
@@ -81,6 +87,11 @@ class PruneChoices:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = number(4, 1)
     """Renew the thresholds every so many steps."""
+    dual: float = number(0.0, 0)
+    """Speed of the dual variable that steers the observed rate to the asked one through the loss; 0 for none.
+    For thresholds from the prior's quantile."""
+    spacing: Spacing = "width"
+    """Bins of the histogram of equal width, or of equal probability under the prior."""
 
     def __post_init__(self) -> None:
         check_fields(self, self.prefix)
@@ -93,6 +104,10 @@ class PruneChoices:
             raise ConfigError(
                 'live connections are chosen to an exact count: set live=False with count="passing"'
             )
+        if self.dual and self.threshold != "prior":
+            raise ConfigError(
+                f'dual steers the rate that the prior\'s quantile gives: set threshold="prior", found {self.threshold!r}'
+            )
 
 
 PAPER = PruneChoices(allocation="learned", threshold="prior", histogram="pooled", gain="fixed", freeze=1.0)
@@ -101,6 +116,10 @@ PAPER_KL = 10.0
 """The paper's λ."""
 PAPER_COOL = 1e-3
 """Final temperature of the paper's gate, which must end as a hard threshold."""
+
+HOLD_FIRST, HOLD, HOLD_POWER = 0.15, 0.7, 4.0
+"""How far latents that are held to the prior go at each renewal of the thresholds: at first, once the full rate
+applies, and the power with which it rises between."""
 
 MANY_RATES_RAMP = 0.5
 """Share of training over which the rate rises when many rates share the latents: earlier than for one rate."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 
 from bandstop.errors import BandstopError, ConfigError
 from bandstop.training.config import RunConfig
-from bandstop.training.presets import paper
+from bandstop.training.presets import held, paper
 
 __all__ = ["AXES", "PAPER_EPOCHS", "Layer", "parse_setting", "resolve"]
 
@@ -27,7 +27,7 @@ Layer = tuple[str, Mapping[str, Any]]
 
 
 def resolve(layers: Sequence[Layer], axes: Mapping[str, Any]) -> RunConfig:
-    """The run that results from the defaults, or the paper's preset where asked, changed by each layer and the axes.
+    """The run that results from the defaults, or the preset that is asked for, changed by each layer and the axes.
 
     >>> config = resolve([("plan.toml: [base]", {"epochs": 5, "prune": {"kl": 1}})], {"rate": 0.9})
     >>> config.epochs, config.prune.kl, config.rate
@@ -41,6 +41,8 @@ def resolve(layers: Sequence[Layer], axes: Mapping[str, Any]) -> RunConfig:
     presets = [settings["preset"] for _, settings in layers if "preset" in settings]
     if presets and presets[-1] == "paper":
         config = paper(dataclasses.replace(config, epochs=PAPER_EPOCHS))
+    elif presets and presets[-1] == "held":
+        config = held(config)
     for where, settings in layers:
         for name in AXES:
             if name in settings:

@@ -90,7 +90,7 @@ class RunConfig:
     """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
-    preset: Literal["default", "paper"] = "default"
+    preset: Literal["default", "paper", "held"] = "default"
     """Which preset the settings started from."""
     seed: int = 0
     """Seed of everything random."""

@@ -7,7 +7,7 @@ import dataclasses
 from bandstop.skeleton.augment import Augmentation
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 
-__all__ = ["many_rates", "paper"]
+__all__ = ["held", "many_rates", "paper"]
 
 
 def paper(config: RunConfig) -> RunConfig:
@@ -34,6 +34,12 @@ def paper(config: RunConfig) -> RunConfig:
     net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
     augment = Augmentation(crop=0, warp=0, rotation=0, scale=0, noise=0)
     return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
+
+
+def held(config: RunConfig) -> RunConfig:
+    """The default with latents held to a gaussian prior: its quantile is the threshold (docs/prior-holds.md)."""
+    prune = dataclasses.replace(config.prune, threshold="held", spacing="probability")
+    return dataclasses.replace(config, preset="held", prior="gaussian", prune=prune)
 
 
 def many_rates(config: RunConfig) -> RunConfig:

@@ -7,8 +7,9 @@ from typing import Literal
 
 from bandstop.engine.recipe import Recipe
 from bandstop.method.gate import Gate, gate
-from bandstop.method.priors import prior
-from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Window
+from bandstop.method.priors import Prior, prior
+from bandstop.method.schedules import Constant, Geometric, Ramp, Rise, Schedule, Window
+from bandstop.record.prune import HOLD, HOLD_FIRST, HOLD_POWER
 from bandstop.training.typed_json import in_range
 
 __all__ = ["PruneConfig"]
@@ -30,8 +31,9 @@ class PruneConfig:
     """Final temperature of the logistic gate."""
     allocation: Literal["learned", "uniform", "erk", "lamp"] = "lamp"
     """How layers share the budget."""
-    threshold: Literal["empirical", "prior"] = "empirical"
-    """Threshold from the latents' own quantile (exact) or from the prior's (the paper)."""
+    threshold: Literal["empirical", "prior", "held"] = "empirical"
+    """Threshold from the latents' own quantile (exact), from the prior's (the paper), or from the prior's with
+    latents held to it (held)."""
     count: Literal["exact", "passing"] = "exact"
     """What stays: exactly the budget, or whatever passes the threshold (the paper), near to the budget where the prior is met."""
     ramp: float = 0.7
@@ -50,6 +52,8 @@ class PruneConfig:
     """Latents start as the prior's quantiles in the order of the initial weights, or as those weights rescaled."""
     prior_scale: float = 1.0
     """Scale of the prior, in latent units."""
+    prior_std: float | None = None
+    """Standard deviation of the prior, in latent units, instead of its scale: the same for every family."""
     gain: Literal["variance", "fixed", "learned"] | None = None
     """Layer gains: raised so that a layer keeps its variance as fewer connections pass, fixed, or learned; unless given, fixed in a
     GCN, whose layers are normalised, and raised in an LSTM."""
@@ -59,6 +63,16 @@ class PruneConfig:
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = 4
     """Renew thresholds every so many steps."""
+    hold_first: float = HOLD_FIRST
+    """Threshold held: fraction of the way to the prior's quantiles that latents go whenever thresholds are
+    renewed, at first."""
+    hold: float = HOLD
+    """Threshold held: the same fraction once the ramp has ended."""
+    dual: float = 0.0
+    """Threshold prior: speed of the dual variable that steers the observed rate to the asked one through the
+    loss; 0 for none."""
+    spacing: Literal["width", "probability"] = "width"
+    """Bins of the histogram of equal width, or of equal probability under the prior."""
     passes: int = 3
     """Many rates at once: passes a step, at the lowest, at drawn and at the highest rate; 1 for a drawn rate only."""
     self_share: float = 0.5
@@ -70,7 +84,10 @@ class PruneConfig:
         in_range(
             self, "prune", leak=(0, 1), power=(0.1, 100), sigma=(1e-9, 1e9), cool=(1e-9, 1e3), ramp=(0, 1)
         )
-        in_range(self, "prune", kl=(0, 1e9), kl_decay=(0, 100), prior_scale=(1e-6, 1e6))
+        in_range(
+            self, "prune", kl=(0, 1e9), kl_decay=(0, 100), prior_scale=(1e-6, 1e6), prior_std=(1e-6, 1e6)
+        )
+        in_range(self, "prune", hold=(0, 1), hold_first=(0, 1), dual=(0, 1e6))
         in_range(self, "prune", passes=(1, 64), self_share=(0, 1))
 
     def make_gate(self) -> Gate:
@@ -81,13 +98,18 @@ class PruneConfig:
             return gate("garrote", power=self.power, leak=self.leak)
         return gate(self.gate, leak=self.leak)
 
+    def make_prior(self, name: str) -> Prior:
+        """The prior object."""
+        found = prior(name, self.prior_scale)
+        return found if self.prior_std is None else found.with_std(self.prior_std)
+
     def recipe(self, prior_name: str) -> Recipe:
         """The engine's recipe."""
         temperature: Schedule = Constant(1.0)
         if self.gate == "logistic":
             temperature = Geometric(1.0, self.cool, begin=0.5)
         return Recipe(
-            prior=prior(prior_name, self.prior_scale),
+            prior=self.make_prior(prior_name),
             gate=self.make_gate(),
             allocation=self.allocation,
             threshold=self.threshold,
@@ -103,4 +125,7 @@ class PruneConfig:
             live=self.live,
             floor=self.floor,
             every=self.every,
+            hold=Rise(self.hold_first, self.hold, end=self.ramp, power=HOLD_POWER),
+            dual=self.dual,
+            spacing=self.spacing,
         )
