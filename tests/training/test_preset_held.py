@@ -1,0 +1,57 @@
+"""The preset in which the prior holds, and the dual variable of the paper's, in whole runs."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from bandstop.nets import NetConfig
+from bandstop.skeleton import SequenceSet
+from bandstop.training.config import OptimConfig, RunConfig
+from bandstop.training.presets import held, paper
+from bandstop.training.run import train_run
+
+SMALL = RunConfig(
+    data="tiny",
+    rate=0.9,
+    epochs=20,
+    chunks=8,
+    net=NetConfig(heads=2, channels=8, filters=16),
+    optim=OptimConfig(batch=27),
+)
+
+
+def rows(run: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+
+
+def test_the_log_says_how_well_the_prior_holds(tiny: SequenceSet, tmp_path: Path) -> None:
+    metrics = train_run(held(SMALL), tmp_path / "run", sequences=tiny)
+    assert metrics["weights_kept"] == round(0.1 * metrics["weights_total"])
+    shown = [row for row in rows(tmp_path / "run") if "fit" in row]
+    last = shown[-1]
+    assert {"kl", "scale"} == set(next(iter(last["fit"].values())))
+    assert len(last["quantiles"]["prior"]) == len(last["quantiles"]["observed"])
+    held_now = [row for row in rows(tmp_path / "run") if 15 <= row["epoch"] < 16]
+    assert all(abs(row["rate"] - 0.9) < 0.02 for row in held_now)
+
+
+def test_a_run_with_a_dual_variable_resumes_bit_for_bit(tiny: SequenceSet, tmp_path: Path) -> None:
+    config = paper(dataclasses.replace(SMALL, epochs=8))
+    prune = dataclasses.replace(config.prune, dual=1.0, prior_std=0.2, count="passing")
+    config = dataclasses.replace(config, prune=prune)
+    whole = train_run(config, tmp_path / "whole", sequences=tiny)
+
+    class Interrupted(Exception):
+        pass
+
+    def stop(row: dict[str, object]) -> None:
+        if row["epoch"] == 5:
+            raise Interrupted
+
+    try:
+        train_run(config, tmp_path / "part", sequences=tiny, show=stop, checkpoint_seconds=0.0)
+    except Interrupted:
+        pass
+    again = train_run(config, tmp_path / "part", sequences=tiny, resume=True, checkpoint_seconds=0.0)
+    assert again["weights_kept"] == whole["weights_kept"]
+    assert [row["loss"] for row in rows(tmp_path / "part")] == [row["loss"] for row in rows(tmp_path / "whole")]
