@@ -16,7 +16,8 @@ from hypothesis.extra.numpy import array_shapes, arrays, scalar_dtypes
 
 from bandstop.errors import DataError
 from bandstop.skeleton import load
-from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
+from bandstop.skeleton.readers.stored_array import RefusedError, StoredArray
+from bandstop.skeleton.readers.unpickle import unpickle
 from tests.skeleton.sample_trees import motion, pyskl_content, pyskl_file, write
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bandstop.errors import DataError
+from bandstop.errors import DataError, printable
+from bandstop.skeleton.limits import RAISE, allowed
 
 __all__ = [
     "MAX_ENTRIES",
     "MAX_TEXT_BYTES",
+    "MAX_WIDE_BYTES",
     "decode",
     "inside",
     "read_bytes",
@@ -17,8 +19,11 @@ __all__ = [
     "sorted_entries",
 ]
 
-MAX_TEXT_BYTES = 64 * 2**20
-"""Largest text file of one sequence: an hour of a hand at 30 frames a second takes about this."""
+MAX_TEXT_BYTES = 32 * 2**20
+"""Largest text file of one sequence: half an hour of a hand at 30 frames a second takes about this."""
+
+MAX_WIDE_BYTES = 8 * 2**20
+"""Largest text that is not plain ASCII: a single character can make all of it four times as large."""
 
 MAX_ENTRIES = 1_000_000
 """Most entries a folder may have."""
@@ -54,6 +59,7 @@ def read_bytes(path: Path, root: Path | None = None, *, limit: int = MAX_TEXT_BY
     """The content of a regular, non-empty file of at most ``limit`` bytes (inside ``root``, if given)."""
     if root is not None:
         inside(path, root)
+    limit = allowed(limit)
     try:
         if not path.is_file():  # a pipe or a device would block, or never end
             raise DataError("no such file" if not path.exists() else "not a regular file", path=path)
@@ -62,7 +68,7 @@ def read_bytes(path: Path, root: Path | None = None, *, limit: int = MAX_TEXT_BY
     except (OSError, ValueError) as problem:
         raise DataError(f"cannot be read ({reason(problem)})", path=path) from problem
     if len(content) > limit:
-        raise DataError(f"holds more than {limit:,} bytes, too much for one sequence", path=path)
+        raise DataError(f"holds more than {limit:,} bytes, too much for one sequence", path=path, hint=RAISE)
     if not content:
         raise DataError("the file is empty", path=path, line=1)
     return content
@@ -70,7 +76,12 @@ def read_bytes(path: Path, root: Path | None = None, *, limit: int = MAX_TEXT_BY
 
 def read_text(path: Path, root: Path | None = None) -> str:
     """The UTF-8 text of a file with Unix line ends; a byte that is not UTF-8 is reported with its line."""
-    return decode(read_bytes(path, root), path)
+    content = read_bytes(path, root)
+    if len(content) > (limit := allowed(MAX_WIDE_BYTES)) and not content.isascii():
+        raise DataError(
+            f"holds more than {limit:,} bytes that are not plain ASCII", path=path, line=1, hint=RAISE
+        )
+    return decode(content, path)
 
 
 def decode(content: bytes, path: Path) -> str:
@@ -90,10 +101,10 @@ def decode(content: bytes, path: Path) -> str:
         line = problem.object.count(b"\n", 0, problem.start) + 1
         found = f"byte 0x{problem.object[problem.start]:02x} is not UTF-8 text"
         raise DataError(found, path=path, line=line, hint="save the file as UTF-8") from problem
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def reason(problem: BaseException) -> str:
     """The first line of an exception, for a sentence."""
-    text = str(getattr(problem, "strerror", None) or problem).split("\n", 1)[0].strip()
+    text = printable(str(getattr(problem, "strerror", None) or problem).split("\n", 1)[0].strip())
     return text[:120] if text else type(problem).__name__

@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 
 from bandstop.skeleton.layout import Layout
 from bandstop.skeleton.layouts import MEDIAPIPE_HAND, MEDIAPIPE_POSE
+from bandstop.skeleton.limits import RAISE, allowed
 from bandstop.skeleton.readers.json_text import number_of
 
-__all__ = ["KEYS", "Points", "frames_of", "is_one_result", "points_of"]
+__all__ = ["KEYS", "MOST_FRAMES", "Points", "check_frames", "frames_of", "is_one_result", "points_of"]
+
+MOST_FRAMES = 200_000
+"""Most frames of a recording in JSON: nearly two hours at 30 a second."""
 
 Points = list[list[float]]
 
@@ -94,6 +98,12 @@ def frames_of(found: Sequence[Points | None]) -> tuple[NDArray[np.float64], Layo
     layout = MEDIAPIPE_POSE if counts == {MEDIAPIPE_POSE.nodes} else MEDIAPIPE_HAND
     absent = [[math.nan] * 3] * layout.nodes
     return np.array([absent if points is None else points for points in found]), layout
+
+
+def check_frames(count: int) -> None:
+    """Refuse a recording that is very long: in JSON a frame without a hand takes two characters."""
+    if count > (limit := allowed(MOST_FRAMES)):
+        raise ValueError(f"more than {limit:,} frames; {RAISE}")
 
 
 def _is_body(first: Any) -> bool:

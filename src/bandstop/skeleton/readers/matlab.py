@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstop.skeleton.limits import RAISE, allowed
+
 __all__ = ["read_variable"]
 
-_MOST_UNPACKED = 2**28
+_MOST_UNPACKED, _MOST_VARIABLES, _HEAD = 64 * 2**20, 10_000, 1024
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _MATRIX, _COMPRESSED = 14, 15
@@ -37,9 +39,11 @@ def read_variable(content: bytes, name: str) -> NDArray[Any] | None:
     order = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}.get(content[124:128])
     if order is None:
         raise ValueError("not a MATLAB 5 file")
-    for kind, element in _elements(memoryview(content)[128:], order):
-        if kind == _COMPRESSED:
-            kind, element = next(_elements(_inflated(element), order), (0, element))
+    for number, (kind, element) in enumerate(_elements(memoryview(content)[128:], order)):
+        if number >= allowed(_MOST_VARIABLES):
+            raise ValueError(f"it has more than {_MOST_VARIABLES:,} variables; {RAISE}")
+        if kind == _COMPRESSED and _name_of_compressed(element, order) == name.encode("ascii"):
+            kind, element = next(_elements(_inflated(element, _MOST_UNPACKED), order), (0, element))
         if kind == _MATRIX:
             array = _array_called(name, element, order)
             if array is not None:
@@ -47,9 +51,24 @@ def read_variable(content: bytes, name: str) -> NDArray[Any] | None:
     return None
 
 
-def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Type and content of each element; one of up to four bytes has them inside its tag."""
+def _name_of_compressed(element: memoryview, order: str) -> bytes | None:
+    """The name of an array inside a zlib stream, of which only the beginning is unpacked."""
+    start = _inflated(element, _HEAD, whole=False)
+    if len(start) < 8 or struct.unpack(order + "I", start[:4])[0] != _MATRIX:
+        return None
+    parts = _elements(start[8:], order, cut=True)
+    head = [next(parts, None) for _ in range(3)]
+    return bytes(head[2][1]) if head[2] is not None else None
+
+
+def _elements(content: memoryview, order: str, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
+    """Type and content of each element; one of up to four bytes has them inside its tag.
+
+    ``cut``: the last one may be incomplete.
+    """
     while len(content):
+        if cut and len(content) < 8:
+            return
         if len(content) < 8:
             raise ValueError("an element is cut off")
         kind, size = struct.unpack(order + "II", content[:8])
@@ -60,19 +79,22 @@ def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview
         else:
             start = 8
             step = start + size + (0 if kind == _COMPRESSED else -size % 8)
+        if cut and start + size > len(content):
+            return
         if start + size > len(content):
             raise ValueError("an element is cut off")
         yield kind, content[start : start + size]
         content = content[step:]
 
 
-def _inflated(element: memoryview) -> memoryview:
+def _inflated(element: memoryview, most: int, *, whole: bool = True) -> memoryview:
+    most = allowed(most) if whole else most
     try:
-        unpacked = zlib.decompressobj().decompress(element, _MOST_UNPACKED)
+        unpacked = zlib.decompressobj().decompress(element, most)
     except zlib.error as problem:
         raise ValueError("a compressed element is damaged") from problem
-    if len(unpacked) == _MOST_UNPACKED:
-        raise ValueError(f"an element unpacks to more than {_MOST_UNPACKED:,} bytes")
+    if whole and len(unpacked) == most:
+        raise ValueError(f"an element unpacks to more than {most:,} bytes; {RAISE}")
     return memoryview(unpacked)
 
 
@@ -95,6 +117,8 @@ def _array_called(name: str, element: memoryview, order: str) -> NDArray[Any] | 
         raise ValueError(f"{name} has wrong dimensions")
     if math.prod(extents) != len(flat):
         raise ValueError(f"{name} has {len(flat)} values, which do not make its shape")
+    if len(flat) * int(number_class[1]) > allowed(_MOST_UNPACKED):
+        raise ValueError(f"{name} has {len(flat):,} values, too many for one sequence; {RAISE}")
     with np.errstate(all="ignore"):
         return flat.astype(number_class).reshape(extents, order="F")
 

@@ -22,7 +22,7 @@ from bandstop.skeleton.readers.columns import Columns, columns_by_pattern
 from bandstop.skeleton.readers.csv_file import read_csv
 from bandstop.skeleton.readers.files import read_text
 from bandstop.skeleton.readers.json_text import line_of_element, parse_json
-from bandstop.skeleton.readers.landmarks import KEYS, frames_of, is_one_result, points_of
+from bandstop.skeleton.readers.landmarks import KEYS, check_frames, frames_of, is_one_result, points_of
 from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
@@ -69,6 +69,7 @@ def clip_of_document(document: Any, text: str, path: Path) -> Clip:
     if not isinstance(document, list) or not document:
         raise DataError("expected a list of frames with at least one frame", path=path, line=1)
     frames = []
+    _check_length(len(document), path)
     for number, frame in enumerate(document):
         try:
             frames.append(points_of(frame))
@@ -80,6 +81,7 @@ def clip_of_document(document: Any, text: str, path: Path) -> Clip:
 
 def _from_json_lines(text: str, path: Path) -> Clip:
     frames = []
+    _check_length(text.count("\n"), path)
     for line, content in enumerate(text.split("\n"), start=1):
         if not content.strip():
             continue
@@ -90,6 +92,13 @@ def _from_json_lines(text: str, path: Path) -> Clip:
     if not frames:
         raise DataError("no frame", path=path, line=1)
     return _clip(frames, path)
+
+
+def _check_length(frames: int, path: Path) -> None:
+    try:
+        check_frames(frames)
+    except ValueError as problem:
+        raise DataError(str(problem), path=path, line=1) from problem
 
 
 def _clip(frames: list[Any], path: Path) -> Clip:

@@ -18,15 +18,19 @@ from numpy.typing import NDArray
 from bandstop.errors import DataError
 from bandstop.skeleton.arrays import MAX_ARRAY_BYTES
 from bandstop.skeleton.guess import guess_layout
+from bandstop.skeleton.limits import RAISE, allowed
 from bandstop.skeleton.readers.assemble import assemble
 from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.files import reason
-from bandstop.skeleton.readers.unpickle import RefusedError, StoredArray, unpickle
+from bandstop.skeleton.readers.stored_array import RefusedError, StoredArray
+from bandstop.skeleton.readers.unpickle import unpickle
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["read_pyskl"]
 
 _MOST_CLASSES = 10_000
+_FREELY, _MOST_RATIO = 16 * 2**20, 8
+"""Half floats in the plane become three floats, of two persons where any sequence has two."""
 _ROLE = re.compile(r"_?(train|val|test)_?")
 
 
@@ -39,21 +43,19 @@ def read_pyskl(path: Path, split: str | None = None) -> SequenceSet:
     listed = content.get("split") if isinstance(content, dict) else None
     role_of = _roles(listed, split, path)
     ids, labels, keypoints, roles = [], [], [], []
-    total = 0
     for number, annotation in enumerate(annotations):
         name, label, keypoint = _parts(annotation, number, path)
         if role_of is not None and name not in role_of:
             continue
-        total += keypoint.size * 4
-        if total > MAX_ARRAY_BYTES:  # the same array may be named a million times in a small file
-            raise DataError(f"the sequences take more than {MAX_ARRAY_BYTES:,} bytes", path=path)
         ids.append(name)
         labels.append(label)
         keypoints.append(keypoint)
         roles.append("" if role_of is None else role_of[name])
     if not ids:
         raise DataError("the chosen split names none of the annotations", path=path)
-    sequences = [as_sequence(stacked, path) for stacked in _stack_persons(keypoints)]
+    paired = any(k.shape[0] > 1 and k[0].any() and k[1].any() for k in keypoints)
+    _check_total(sum(k.shape[1] * k.shape[2] * (2 if paired else 1) for k in keypoints), path)
+    sequences = [as_sequence(stacked, path) for stacked in _stack_persons(keypoints, paired)]
     s = assemble(
         path,
         sequences,
@@ -71,8 +73,8 @@ def _unpickled(path: Path) -> Any:
     try:
         if not path.is_file():
             raise DataError("no such file" if not path.exists() else "not a regular file", path=path)
-        if path.stat().st_size > MAX_ARRAY_BYTES:
-            raise DataError(f"holds more than {MAX_ARRAY_BYTES:,} bytes", path=path)
+        if path.stat().st_size > (limit := allowed(MAX_ARRAY_BYTES)):
+            raise DataError(f"holds more than {limit:,} bytes", path=path, hint=RAISE)
         with path.open("rb") as stream:
             return unpickle(stream)
     except DataError:
@@ -107,9 +109,14 @@ def _parts(annotation: Any, number: int, path: Path) -> tuple[str, int, NDArray[
     return name, label, keypoint
 
 
-def _stack_persons(keypoints: list[NDArray[Any]]) -> list[NDArray[Any]]:
+def _check_total(points: int, path: Path) -> None:
+    """The same array may be named a million times in a small file."""
+    if 12 * points > (limit := allowed(_FREELY + _MOST_RATIO * path.stat().st_size)):
+        raise DataError(f"the sequences take more than {limit:,} bytes", path=path, hint=RAISE)
+
+
+def _stack_persons(keypoints: list[NDArray[Any]], paired: bool) -> list[NDArray[Any]]:
     """[M, T, V, C] → [T, V, C], or [T, 2 V, C] for all when one of them has a second person."""
-    paired = any(keypoint.shape[0] > 1 and keypoint[0].any() and keypoint[1].any() for keypoint in keypoints)
     if not paired:
         return [next((person for person in keypoint if person.any()), keypoint[0]) for keypoint in keypoints]
     absent = [np.zeros_like(k[0]) if k.shape[0] < 2 else k[1] for k in keypoints]

@@ -8,17 +8,15 @@ unpickler rather than the C one, whose memo takes any amount of memory at the wi
 
 from __future__ import annotations
 
-import math
 import pickle
-import re
 import struct
 from collections.abc import Callable
 from typing import Any, BinaryIO, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from bandstop.skeleton.limits import RAISE, allowed
+from bandstop.skeleton.readers.stored_array import STAND_INS, Dtype, RefusedError, StoredArray
 
-__all__ = ["RefusedError", "StoredArray", "unpickle"]
+__all__ = ["unpickle"]
 
 _OPCODES = """
     PROTO STOP FRAME MARK POP POP_MARK NONE NEWTRUE NEWFALSE INT BININT BININT1 BININT2 LONG LONG1 LONG4
@@ -27,25 +25,41 @@ _OPCODES = """
     EMPTY_DICT GET BINGET LONG_BINGET PUT BINPUT LONG_BINPUT MEMOIZE GLOBAL STACK_GLOBAL
 """
 
-_PLAIN_DTYPE = re.compile(r"b1|[iu][1248]|f[248]|[SU][1-9]\d{0,3}", re.ASCII)
-
-
-class RefusedError(Exception):
-    """The pickle asks for something that is neither a plain value nor a numeric array."""
+_BYTES_A_STEP, _MOST_AHEAD, _STEPS_AT_ONCE, _MOST_MARKS = 24, 600_000, 1024, 1000
 
 
 def unpickle(stream: BinaryIO) -> Any:
     """The value of a pickle made of plain values and numeric arrays (:class:`StoredArray`, or numpy's own).
 
     >>> import io
+    >>> import numpy as np
     >>> unpickle(io.BytesIO(pickle.dumps({"keypoint": np.ones((1, 2), np.float16)})))["keypoint"].value
     array([[1., 1.]], dtype=float16)
     >>> unpickle(io.BytesIO(pickle.dumps(len)))
     Traceback (most recent call last):
         ...
-    bandstop.skeleton.readers.unpickle.RefusedError: builtins.len is not allowed in a data file
+    bandstop.skeleton.readers.stored_array.RefusedError: builtins.len is not allowed in a data file
     """
     return _Unpickler(_Bounded(stream)).load()
+
+
+class _Allowance:
+    """How many steps a pickle may still take: arrays are bytes, so steps without bytes are no data.
+
+    Every byte that is read allows ``1 / _BYTES_A_STEP`` steps; at most ``_MOST_AHEAD`` are saved up, so that
+    a large array does not pay for a long row of marks after it.
+    """
+
+    def __init__(self, stream: _Bounded) -> None:
+        self.stream, self.most, self.read = stream, allowed(_MOST_AHEAD), 0
+        self.left = self.most
+
+    def take(self, steps: int) -> None:
+        place = self.stream.tell()
+        self.left = min(self.most, self.left + (place - self.read) // _BYTES_A_STEP) - steps
+        self.read = place
+        if self.left < 0:
+            raise RefusedError(f"too many steps for its size; {RAISE}")
 
 
 class _Bounded:
@@ -62,84 +76,21 @@ class _Bounded:
     def readline(self) -> bytes:
         return self.stream.readline()
 
-
-class StoredArray:
-    """An array whose content arrives after its creation: ``value`` is None until then."""
-
-    value: NDArray[Any] | None = None
-
-    def restore(self, state: Any) -> None:
-        """Take (version, shape, dtype, whether columns come first, bytes)."""
-        if type(state) is not tuple or len(state) != 5:
-            raise RefusedError("the state of an array must have five parts")
-        _, shape, dtype, fortran, content = state
-        self.value = _from_bytes(content, dtype, shape, "F" if fortran else "C")
+    def tell(self) -> int:
+        return self.stream.tell()
 
 
-class _Dtype:
-    """A number type: a code such as ``f4``, then its byte order."""
+def _counted(load: Callable[..., None]) -> Callable[..., None]:
+    """``load`` after a step is counted; the allowance is asked now and then, for that costs a little."""
 
-    def __init__(self, code: Any) -> None:
-        if type(code) is not str or not _PLAIN_DTYPE.fullmatch(code):
-            raise RefusedError(f"an array of {code!a:.40} is not allowed in a data file")
-        self.value = np.dtype(code)
+    def step(unpickler: _Unpickler) -> None:
+        unpickler.steps += 1
+        if unpickler.steps == _STEPS_AT_ONCE:
+            unpickler.steps = 0
+            unpickler.allowance.take(_STEPS_AT_ONCE)
+        load(unpickler)
 
-    def restore(self, state: Any) -> None:
-        order = state[1] if type(state) is tuple and len(state) > 1 else None
-        if order != "<" and order != ">" and order != "=" and order != "|":
-            raise RefusedError("the state of a number type must hold its byte order")
-        self.value = self.value.newbyteorder(order)
-
-
-def _from_bytes(content: Any, dtype: Any, shape: Any, order: Any) -> NDArray[Any]:
-    if type(content) is not bytes or type(dtype) is not _Dtype or type(order) is not str or order not in "CF":
-        raise RefusedError("an array must be made of bytes and a number type")
-    if type(shape) is not tuple or len(shape) > 8 or any(type(n) is not int or n < 0 for n in shape):
-        raise RefusedError("the shape of an array must be a few whole numbers")
-    if math.prod(shape) * dtype.value.itemsize != len(content):
-        raise RefusedError(
-            f"an array of shape {shape} and type {dtype.value} cannot have {len(content)} bytes"
-        )
-    return np.frombuffer(content, dtype.value).reshape(shape, order="F" if order == "F" else "C")
-
-
-def _reconstruct(*_: Any) -> StoredArray:
-    return StoredArray()
-
-
-def _scalar(dtype: Any, content: Any) -> Any:
-    return _from_bytes(content, dtype, (), "C").item()
-
-
-def _dtype(code: Any, *_: Any) -> _Dtype:
-    return _Dtype(code)
-
-
-def _latin1(text: Any, encoding: Any) -> bytes:
-    """Bytes as protocols 0 to 2 store them."""
-    if type(text) is not str or encoding != "latin1":
-        raise RefusedError("bytes must be stored as latin1")
-    return text.encode("latin1")
-
-
-def _no_bytes() -> bytes:
-    """Empty bytes as protocols 0 to 2 store them."""
-    return b""
-
-
-def _not_callable(*_: Any) -> None:
-    raise RefusedError("an array must not be made by calling its class")
-
-
-_ALLOWED: dict[str, Callable[..., Any]] = {
-    **{f"numpy.{core}.multiarray._reconstruct": _reconstruct for core in ("core", "_core")},
-    **{f"numpy.{core}.multiarray.scalar": _scalar for core in ("core", "_core")},
-    **{f"numpy.{core}.numeric._frombuffer": _from_bytes for core in ("core", "_core")},
-    "numpy.ndarray": _not_callable,
-    "numpy.dtype": _dtype,
-    "_codecs.encode": _latin1,
-    "__builtin__.bytes": _no_bytes,
-}
+    return step
 
 
 class _Dispatch(dict[int, Callable[..., None]]):
@@ -149,9 +100,19 @@ class _Dispatch(dict[int, Callable[..., None]]):
 
 class _Unpickler(pickle._Unpickler):
     stack: list[Any]
+    metastack: list[Any]
     append: Callable[[Any], None]
     read: Callable[[int], bytes]
     pop_mark: Callable[[], list[Any]]
+
+    def __init__(self, stream: _Bounded) -> None:
+        super().__init__(stream)
+        self.allowance, self.steps = _Allowance(stream), 0
+
+    def load_mark(self) -> None:
+        if len(self.metastack) >= _MOST_MARKS:
+            raise RefusedError(f"more than {_MOST_MARKS} values inside each other")
+        pickle._Unpickler.load_mark(self)  # type: ignore[attr-defined]
 
     dispatch: ClassVar[_Dispatch] = _Dispatch(
         {
@@ -161,20 +122,20 @@ class _Unpickler(pickle._Unpickler):
     )
 
     def find_class(self, module: str, name: str) -> Any:
-        found = _ALLOWED.get(f"{module}.{name}")
+        found = STAND_INS.get(f"{module}.{name}")
         if found is None:
             raise RefusedError(f"{f'{module}.{name}':.60} is not allowed in a data file")
         return found
 
     def load_reduce(self) -> None:
         arguments, function = self.stack.pop(), self.stack[-1]
-        if type(arguments) is not tuple or not any(function is known for known in _ALLOWED.values()):
+        if type(arguments) is not tuple or not any(function is known for known in STAND_INS.values()):
             raise RefusedError("only arrays may be rebuilt in a data file")
         self.stack[-1] = function(*arguments)
 
     def load_build(self) -> None:
         state, target = self.stack.pop(), self.stack[-1]
-        if type(target) is not StoredArray and type(target) is not _Dtype:
+        if type(target) is not StoredArray and type(target) is not Dtype:
             raise RefusedError("only arrays may have a state in a data file")
         target.restore(state)
 
@@ -207,6 +168,7 @@ class _Unpickler(pickle._Unpickler):
         self._set_items(self.stack[-1], items)
 
     for _code, _load in {
+        pickle.MARK: load_mark,
         pickle.REDUCE: load_reduce,
         pickle.BUILD: load_build,
         pickle.BYTEARRAY8: load_bytearray8,
@@ -215,3 +177,5 @@ class _Unpickler(pickle._Unpickler):
         pickle.DICT: load_dict,
     }.items():
         dispatch[_code[0]] = _load
+    for _opcode, _load in list(dispatch.items()):
+        dispatch[_opcode] = _counted(_load)

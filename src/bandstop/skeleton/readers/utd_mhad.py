@@ -53,7 +53,7 @@ CLASSES = (
 
 _NAME = re.compile(r"a(\d{1,4})_s(\d{1,4})_t(\d{1,4})_skeleton\.mat", re.IGNORECASE | re.ASCII)
 _VARIABLE = "d_skel"
-_MOST_BYTES = 64 * 2**20
+_MOST_BYTES = 32 * 2**20
 
 
 def read_utd_mhad(path: Path) -> SequenceSet:
