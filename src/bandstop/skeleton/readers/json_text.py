@@ -14,8 +14,8 @@ from bandstop.skeleton.readers.files import reason
 
 __all__ = ["line_of_element", "number_of", "parse_json"]
 
-_MOST_BYTES = 192 * 2**20
-_OBJECT, _LIST, _VALUE = 184, 88, 32
+_MOST_BYTES = 128 * 2**20
+_OBJECT, _LIST, _VALUE = 184, 88, 40
 
 
 def parse_json(text: str, path: Path, *, line: int = 1) -> Any:
