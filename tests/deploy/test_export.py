@@ -14,7 +14,8 @@ from tests.deploy.nets_for_tests import make_model, sequences
 
 MODEL = make_model(0.97)
 FILES = {
-    "c": {"recogniser.h", "recogniser.c", "main.c"},
+    "c": {"recogniser.h", "recogniser.c", "example/main.c"},
+    "arduino": {"recogniser-arduino.zip"},
     "wasm": {"recogniser.wasm", "recogniser.js"},
     "onnx": {"recogniser.onnx"},
     "bytes": {"recogniser.bsn"},
@@ -25,14 +26,15 @@ FILES = {
 def test_files_and_report(tmp_path, to):
     labels = np.zeros(len(sequences()), np.int64)
     report = export_model(MODEL, to, tmp_path / "out", sequences=sequences(), labels=labels)
-    written = {p.name for p in (tmp_path / "out").iterdir()}
+    out = tmp_path / "out"
+    written = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
     assert written == FILES[to] | {f"recogniser-{to}.json"}
     assert json.loads((tmp_path / "out" / f"recogniser-{to}.json").read_text()) == report
     assert report["agreement"]["inputs"] == len(sequences())
     assert set(report["accuracy"]) == {"network", "export"}
     if to != "bytes":
         assert report["agreement"]["same_class"] == 1.0
-    if to == "c":
+    if to in ("c", "arduino"):
         assert report["stream"]["largest_difference"] < 1e-5
         assert report["open_ended"]["inputs"] == len(sequences())
         assert report["export_seconds"] < 5

@@ -103,8 +103,10 @@ def _record(folder: Path) -> dict[str, Any]:
         for place, wanted in enumerate(EXPORTS.get(name, [])):
             out = folder / f"{number}-{place}"
             _run(f"export {run} {wanted}", out)
-            files = sorted(path for path in out.iterdir() if path.suffix != ".json")
-            found[name][wanted] = {path.name: _digest(path.read_bytes()) for path in files}
+            files = sorted(path for path in out.rglob("*") if path.is_file() and path.suffix != ".json")
+            found[name][wanted] = {
+                path.relative_to(out).as_posix(): _digest(path.read_bytes()) for path in files
+            }
     return found
 
 

@@ -12,6 +12,7 @@ import tyro
 from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.cli.parse import parse
 from bandstop.deploy import ExportOptions, export_model
+from bandstop.deploy.export import Format
 from bandstop.deploy.model import AS_TRAINED
 
 __all__ = ["Export", "main"]
@@ -24,6 +25,7 @@ class Export:
     Examples:
       bandstop export runs/hands98 --to c
       bandstop export runs/hands98 --to c --for size --number int8 --out firmware/
+      bandstop export runs/hands98 --to arduino --for size --number int8
       bandstop export runs/hands98 --to wasm
       bandstop export runs/hands98 --to onnx --sparse
       bandstop export runs/hands98 --to bytes
@@ -31,8 +33,8 @@ class Export:
 
     run: tyro.conf.Positional[Path]
     """Run folder, or its model.safetensors."""
-    to: Literal["c", "onnx", "wasm", "bytes"] = "c"
-    """C99 source, ONNX file, WebAssembly module, or the smallest file."""
+    to: Format = "c"
+    """C99 source, Arduino library, ONNX file, WebAssembly module, or the smallest file."""
     aim: Annotated[Literal["speed", "size"], tyro.conf.arg(name="for")] = "speed"
     """C and wasm: fastest, or smallest."""
     number: Literal["float32", "int16", "int8"] = "float32"

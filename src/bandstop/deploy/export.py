@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import tempfile
 import time
@@ -16,9 +15,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstop.deploy.c.arduino import arduino_texts, arduino_zip
 from bandstop.deploy.c.code import NetworkCode
 from bandstop.deploy.c.files import CFiles, assemble
 from bandstop.deploy.c.fixed import emit_fixed
+from bandstop.deploy.c.names import check_c_name, check_file_name
 from bandstop.deploy.c.size import emit_size
 from bandstop.deploy.c.speed import emit_speed
 from bandstop.deploy.ir.program import Floats
@@ -44,7 +45,7 @@ from bandstop.errors import ExportError
 
 __all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "make_c"]
 
-Format = Literal["c", "onnx", "wasm", "bytes"]
+Format = Literal["c", "arduino", "onnx", "wasm", "bytes"]
 Aim = Literal["speed", "size"]
 Number = Literal["float32", "int16", "int8"]
 CALIBRATION = 256
@@ -93,9 +94,10 @@ def export_model(
         if not len(sequences):
             raise ExportError("an export is checked on real inputs; give sequences or inputs")
         inputs = signals_of(model, sequences)
+    check_file_name((options or ExportOptions()).name)
     job = _Job(model, options or ExportOptions(), sequences, np.asarray(inputs, np.float32), labels)
     started = time.perf_counter()
-    {"c": _c, "wasm": _wasm, "onnx": _onnx, "bytes": _bytes}[to](job)
+    {"c": _c, "arduino": _arduino, "wasm": _wasm, "onnx": _onnx, "bytes": _bytes}[to](job)
     job.report = {
         "to": to,
         "files": {name: len(data) for name, data in job.files.items()},
@@ -112,11 +114,7 @@ def make_c(
 ) -> CFiles:
     """C of a model as ``options`` ask, unchecked; fixed point is scaled on network ``inputs``."""
     options = options or ExportOptions()
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", options.name):
-        raise ExportError(
-            "a C name has lower-case letters, digits and underscores, "
-            f"found {options.name!r}; choose another name"
-        )
+    check_c_name(options.name)
     return assemble(
         model, _network_code(model, options, inputs), name=options.name, open_ended=options.open_ended
     )
@@ -186,6 +184,18 @@ class _Job:
 
 
 def _c(job: _Job) -> None:
+    files = _checked_c(job)
+    texts = {**files.texts, "example/main.c": files.main}
+    job.files |= {name: text.encode() for name, text in texts.items()}
+
+
+def _arduino(job: _Job) -> None:
+    files = _checked_c(job)
+    job.files[f"{files.name}-arduino.zip"] = arduino_zip(arduino_texts(job.model, files))
+
+
+def _checked_c(job: _Job) -> CFiles:
+    """C that agrees with the network on this machine."""
     options, started = job.options, time.perf_counter()
     files = make_c(job.model, options, inputs=job.inputs)
     exported = time.perf_counter()
@@ -202,7 +212,7 @@ def _c(job: _Job) -> None:
         found = stream_scores(endless, job.sequences, open_ended=True)
         job.report["open_ended"] = agreement(found, wanted).as_dict()
     job.describe(files)
-    job.files |= {name: text.encode() for name, text in {**files.texts, "main.c": files.main}.items()}
+    return files
 
 
 def _wasm(job: _Job) -> None:
@@ -237,6 +247,8 @@ def _write_all(folder: Path, files: dict[str, bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as made:
         for name, data in files.items():
+            (Path(made) / name).parent.mkdir(exist_ok=True)
             (Path(made) / name).write_bytes(data)
         for name in files:
+            (folder / name).parent.mkdir(exist_ok=True)
             shutil.move(str(Path(made) / name), str(folder / name))

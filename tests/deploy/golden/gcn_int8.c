@@ -1,6 +1,9 @@
 /* gcn_int8: made by bandstop from a network of 37 kept connections; see gcn_int8.h */
 #include "gcn_int8.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

@@ -1,6 +1,9 @@
 /* gcn_speed: made by bandstop from a network of 47 kept connections; see gcn_speed.h */
 #include "gcn_speed.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

@@ -1,6 +1,9 @@
 /* lstm_size: made by bandstop from a network of 52 kept connections; see lstm_size.h */
 #include "lstm_size.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

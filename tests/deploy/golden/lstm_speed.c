@@ -1,6 +1,9 @@
 /* lstm_speed: made by bandstop from a network of 52 kept connections; see lstm_speed.h */
 #include "lstm_speed.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

@@ -1,6 +1,9 @@
 /* stack_size: made by bandstop from a network of 25 kept connections; see stack_size.h */
 #include "stack_size.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

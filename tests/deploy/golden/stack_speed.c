@@ -1,6 +1,9 @@
 /* stack_speed: made by bandstop from a network of 25 kept connections; see stack_speed.h */
 #include "stack_speed.h"
 
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 #if defined(__GNUC__)
 #define HELPER __attribute__((unused)) static inline
 #else

@@ -77,12 +77,16 @@ def c_string(text: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Text that cannot end the comment it stands in.
+    """Text that neither ends the comment it stands in nor begins another, without control characters.
 
-    >>> c_comment("a */ b")
-    'a * / b'
+    >>> c_comment("a */ b /* c")
+    'a * / b / * c'
     """
-    return text.replace("*/", "* /").replace("\n", " ")
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    for pair in ("*/", "/*", "??", "//"):
+        while pair in plain:
+            plain = plain.replace(pair, f"{pair[0]} {pair[1]}")
+    return plain.rstrip("\\")
 
 
 def index_type(largest: int) -> str:

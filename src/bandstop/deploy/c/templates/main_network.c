@@ -1,4 +1,5 @@
-/* Reads the network's input values from standard input; prints every class's score. */
+/* Reads the network's input values from standard input; prints every class's score.
+   Build it in this folder with: cc -O2 -I.. main.c ../${name}.c -o main */
 #include <stdio.h>
 #include "${name}.h"
 

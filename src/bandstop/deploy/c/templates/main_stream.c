@@ -1,4 +1,5 @@
-/* Reads "frames" and then x y z of every joint of every frame; prints the class and its score. */
+/* Reads "frames" and then x y z of every joint of every frame; prints the class and its score.
+   Build it in this folder with: cc -O2 -I.. main.c ../${name}.c -o main */
 #include <stdio.h>
 #include "${name}.h"
 
