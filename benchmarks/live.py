@@ -66,8 +66,8 @@ def measure(options: Options) -> list[dict[str, Any]]:
                     "seed": seed,
                     "threshold": found.calibrated.rule.threshold,
                     "met": found.calibrated.met,
-                    "connections": found.metrics["weights_kept"],
-                    "seconds": found.metrics["seconds"],
+                    "connections": found.metrics.weights_kept,
+                    "seconds": found.metrics.seconds,
                     "validation": found.calibrated.measures.as_dict(),
                     "test": judged.as_dict(),
                 }

@@ -23,6 +23,7 @@ import torch
 
 from bandstop.files import write_text
 from bandstop.method.budget import Budget
+from bandstop.record.metrics import Metrics
 from bandstop.training.config import RunConfig
 from bandstop.training.extract import extract_run
 from bandstop.training.presets import many_rates
@@ -48,7 +49,7 @@ class Results:
         """Whether there is a row with these values."""
         return any(all(row.get(k) == v for k, v in key.items()) for row in self.rows)
 
-    def add(self, metrics: dict[str, Any], **key: Any) -> None:
+    def add(self, metrics: Metrics, **key: Any) -> None:
         """Keep what the page shows of a run."""
         kept = (
             "accuracy",
@@ -59,18 +60,18 @@ class Results:
             "seconds",
             "split",
         )
-        self.rows.append({**key, **{name: metrics[name] for name in kept}})
+        self.rows.append({**key, **{name: getattr(metrics, name) for name in kept}})
         about = {"machine": platform.machine(), "torch": torch.__version__, "threads": 1}
         write_text(self.path, json.dumps({"about": about, "rows": self.rows}, indent=1) + "\n")
         print(self.rows[-1], flush=True)
 
 
-def trained(config: RunConfig, folder: Path) -> tuple[dict[str, Any], float]:
+def trained(config: RunConfig, folder: Path) -> tuple[Metrics, float]:
     """Metrics of the run in ``folder``, trained unless it is there,
     and the processor seconds that it took.
     """
     began = time.process_time()
-    metrics = train_run(config, folder, resume=True)
+    metrics = train_run(config, folder, resume=(folder / "config.json").is_file())
     if not (folder / COST).is_file():
         write_text(folder / COST, json.dumps(time.process_time() - began))
     return metrics, round(json.loads((folder / COST).read_text()), 2)

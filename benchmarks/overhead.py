@@ -28,8 +28,8 @@ from bandstop.files import write_text
 from bandstop.method.schedules import Constant
 from bandstop.nets import NetConfig, build_net
 from bandstop.nets.inference import frozen
-from bandstop.training.loop import distillation, soft_target
-from bandstop.training.memory import keep_freed_memory
+from bandstop.training.distil import distillation, soft_target
+from bandstop.training.malloc import keep_freed_memory
 
 BLOCK = 4
 """Steps at a time: thresholds are renewed at every fourth, which a median of single steps would not see."""

@@ -21,7 +21,7 @@ from bandstop.study.tables.groups import Group, gather
 from bandstop.study.tables.overview import overview_tables
 from bandstop.study.tables.paper import paper_tables
 from bandstop.study.tables.render import TextTable, render
-from bandstop.study.tables.tables import paired_tables, per_cent, summary_tables, with_spread
+from bandstop.study.tables.summary import paired_tables, per_cent, summary_tables, with_spread
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE, README = ROOT / "benchmarks" / "results", ROOT / "docs" / "results.md", ROOT / "README.md"

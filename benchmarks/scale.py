@@ -30,7 +30,7 @@ from bandstop.method.gate import Soft
 from bandstop.method.histogram import soft
 from bandstop.method.histogram.kl import Bins, kl_to_prior
 from bandstop.method.priors import Laplace
-from bandstop.training.memory import keep_freed_memory
+from bandstop.training.malloc import keep_freed_memory
 
 PRIOR = Laplace(1.0)
 BINS = Bins.covering(PRIOR)

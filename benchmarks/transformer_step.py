@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from bandstop import Pruner, Recipe
 from bandstop.files import write_text
 from bandstop.method.schedules import Constant
-from bandstop.training.memory import keep_freed_memory
+from bandstop.training.malloc import keep_freed_memory
 
 VOCABULARY, CONTEXT, WIDTH, HEADS, LAYERS = 50_257, 1_024, 768, 12, 12
 

@@ -13,7 +13,6 @@ from bandstop.live import (
     LiveRecogniser,
     events_of,
     fit_live,
-    live_config,
     load_live,
     look_at,
     measure_streams,
@@ -22,7 +21,7 @@ from bandstop.live import (
 from bandstop.skeleton import write_archive
 from bandstop.skeleton.hands import make_hands
 from bandstop.training.config import RunConfig
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.model_file import load_recogniser
 from bandstop.training.run import train_run
 
 
@@ -83,9 +82,7 @@ def test_wrong_frames_and_wrong_runs_are_refused(small_live, tmp_path):
 
 
 def test_a_finished_run_is_judged_again_without_training(small_live):
-    again = fit_live(
-        live_config(RunConfig(rate=0.9)), small_live.data, small_live.run, false_alarms=2.0, resume=True
-    )
+    again = fit_live(small_live.config, small_live.data, small_live.run, false_alarms=2.0, resume=True)
     assert again.calibrated == small_live.result.calibrated
 
 

@@ -20,7 +20,7 @@ from bandstop.record.prune import PruneChoices
         ("floor", "1", "floor must be at least 0, found '1'"),
         ("allocation", "fair", "allocation must be one of learned, uniform, erk, lamp, given, found 'fair'"),
         ("gain", "half", "gain must be one of variance, fixed, learned, found 'half'"),
-        ("threshold", None, "threshold must be one of empirical, prior, found None"),
+        ("threshold", None, "threshold must be one of empirical, prior, held, found None"),
     ],
 )
 def test_a_choice_out_of_range_is_refused_by_name(field, value, message):

@@ -15,6 +15,8 @@ HAND_EDGES = [[0, f] for f in range(1, 6)] + [
     pair for f in range(5) for pair in ([f + 1, 6 + 3 * f], [6 + 3 * f, 7 + 3 * f], [7 + 3 * f, 8 + 3 * f])
 ]
 JOINTS = 21
+Shapes = dict[str, tuple[int, ...]]
+Row = dict[str, Any]
 
 
 def hand_pose() -> np.ndarray:
@@ -50,9 +52,7 @@ def laplace_bins(centres: np.ndarray, scale: float) -> np.ndarray:
     return mass / mass.sum()
 
 
-def log_lines(
-    rng: np.random.Generator, epochs: int, rate: float | None, temperature: bool
-) -> list[dict[str, Any]]:
+def log_lines(rng: np.random.Generator, epochs: int, rate: float | None, temperature: bool) -> list[Row]:
     lines = []
     centres = np.linspace(-8, 8, 100)
     for epoch in range(1, epochs + 1):
@@ -86,6 +86,89 @@ def log_lines(
     return lines
 
 
+def shapes_of(net: str, classes: int) -> Shapes:
+    if net == "lstm":
+        return {
+            "lstm.weight_ih_l0": (400, 63),
+            "lstm.weight_hh_l0": (400, 100),
+            "classifier.weight": (classes, 100),
+        }
+    return {
+        "encoder.weight": (16, 96),
+        "graph.adjacency": (8, JOINTS, JOINTS),
+        "graph.filters": (8, 16, 32),
+        "classifier.weight": (classes, JOINTS * 32),
+    }
+
+
+def kept_of(shapes: Shapes, pruned: bool) -> dict[str, int]:
+    """How many weights of each layer are kept: 2 % of all, or every one."""
+    totals = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+    total = sum(totals.values())
+    wanted = round(0.02 * total) if pruned else total
+    share = {name: round(wanted * size / total) for name, size in totals.items()}
+    share[next(iter(share))] += wanted - sum(share.values())
+    return share
+
+
+def layer_rows(shapes: Shapes, kept: dict[str, int], pruned: bool) -> list[Row]:
+    rows = []
+    for name, shape in shapes.items():
+        total, live = int(np.prod(shape)), kept[name] - kept[name] // 20 if pruned else kept[name]
+        row = {"name": name, "shape": list(shape), "total": total, "kept": kept[name], "live": live}
+        row |= {"macs_dense": total * 3, "macs_live": live * 3}
+        rows.append(row | {"threshold": 3.9 if pruned else None, "gain": 0.12 if pruned else None})
+    return rows
+
+
+def metrics_of(
+    table: np.ndarray, names: list[str], layers: list[Row], *, pruned: bool, epochs: int, seed: int
+) -> dict[str, Any]:
+    right, members = table.diagonal(), table.sum(1)
+    total, kept = sum(row["total"] for row in layers), sum(row["kept"] for row in layers)
+    return {
+        "accuracy": round(100 * float(right.sum() / members.sum()), 3),
+        "class_accuracy": round(100 * float((right / members).mean()), 3),
+        "confusion": table.tolist(),
+        "class_names": names,
+        "weights_total": total,
+        "weights_kept": kept,
+        "weights_live": sum(row["live"] for row in layers),
+        "parameters_total": total + 141,
+        "parameters_kept": kept + 141,
+        "macs_dense": 1_234_567,
+        "macs_live": 23_456 if pruned else 1_234_567,
+        "bytes_dense": 4 * (total + 141),
+        "bytes_sparse": 6 * kept + 4 * 141,
+        "rate_asked": 0.98 if pruned else None,
+        "rate_observed": 1 - kept / total,
+        "budget": {"kind": "rate", "amount": 0.98, "scope": "prunable"} if pruned else None,
+        "method": "pmp" if pruned else "dense",
+        "seed": seed,
+        "epochs": epochs,
+        "seconds": 41.5,
+        "machine": "2 cores, 1 thread",
+        "split": "test split: 575 sequences",
+        "layers": layers,
+    }
+
+
+def write_model(
+    folder: Path, tensors: dict[str, np.ndarray], names: list[str], config: Any, pose: bool
+) -> None:
+    normaliser = {"root": 0, "edges": HAND_EDGES, "node_scale": [1.0] * JOINTS, "chunks": 32}
+    stored = {
+        "config": config,
+        "class_names": names,
+        "normaliser": normaliser,
+        "edges": HAND_EDGES,
+        "pose": hand_pose().tolist() if pose else [],
+        "joint_names": [f"joint {number}" for number in range(JOINTS)],
+    }
+    metadata = {key: json.dumps(value) for key, value in stored.items()}
+    save_file(tensors, folder / "model.safetensors", metadata=metadata)
+
+
 def write_run(
     folder: Path,
     *,
@@ -102,89 +185,25 @@ def write_run(
     """Write a run folder; ``changes`` replace entries of metrics.json."""
     rng = np.random.default_rng(seed)
     folder.mkdir(parents=True)
-    shapes = {
-        "encoder.weight": (16, 96),
-        "graph.adjacency": (8, JOINTS, JOINTS),
-        "graph.filters": (8, 16, 32),
-        "classifier.weight": (classes, JOINTS * 32),
-    }
-    if net == "lstm":
-        shapes = {
-            "lstm.weight_ih_l0": (400, 63),
-            "lstm.weight_hh_l0": (400, 100),
-            "classifier.weight": (classes, 100),
-        }
-    totals = {name: int(np.prod(shape)) for name, shape in shapes.items()}
-    total = sum(totals.values())
-    wanted = round(0.02 * total) if pruned else total
-    share = {name: round(wanted * size / total) for name, size in totals.items()}
-    share[next(iter(share))] += wanted - sum(share.values())
-    tensors = {name: sparse(rng, shape, share[name]) for name, shape in shapes.items()}
+    shapes = shapes_of(net, classes)
+    kept = kept_of(shapes, pruned)
+    tensors = {name: sparse(rng, shape, kept[name]) for name, shape in shapes.items()}
     names = [f"open_bottle_{number}" if number % 3 else f"wave {number}" for number in range(classes)]
-    table = confusion(rng, classes)
-    right, members = table.diagonal(), table.sum(1)
-    live = {name: kept - kept // 20 if pruned else kept for name, kept in share.items()}
-    metrics = {
-        "accuracy": round(100 * float(right.sum() / members.sum()), 3),
-        "class_accuracy": round(100 * float((right / members).mean()), 3),
-        "confusion": table.tolist(),
-        "class_names": names,
-        "weights_total": total,
-        "weights_kept": wanted,
-        "weights_live": sum(live.values()),
-        "parameters_total": total + 141,
-        "parameters_kept": wanted + 141,
-        "macs_dense": 1_234_567,
-        "macs_live": 23_456 if pruned else 1_234_567,
-        "bytes_dense": 4 * (total + 141),
-        "bytes_sparse": 6 * wanted + 4 * 141,
-        "rate_asked": 0.98 if pruned else None,
-        "rate_observed": 1 - wanted / total,
-        "budget": {"kind": "rate", "amount": 0.98, "scope": "prunable"} if pruned else None,
-        "method": "pmp" if pruned else "dense",
-        "seed": seed,
-        "epochs": epochs,
-        "seconds": 41.5,
-        "machine": "2 cores, 1 thread",
-        "split": "test split: 575 sequences",
-        "layers": [
-            {
-                "name": name,
-                "shape": list(shapes[name]),
-                "total": totals[name],
-                "kept": share[name],
-                "live": live[name],
-                "macs_dense": totals[name] * 3,
-                "macs_live": live[name] * 3,
-                "threshold": 3.9 if pruned else None,
-                "gain": 0.12 if pruned else None,
-            }
-            for name in shapes
-        ],
-    }
-    metrics.update(changes)
+    layers = layer_rows(shapes, kept, pruned)
+    found = metrics_of(confusion(rng, classes), names, layers, pruned=pruned, epochs=epochs, seed=seed)
+    found |= changes
     config = {
         "data": "hands",
-        "method": metrics["method"],
-        "rate": metrics["rate_asked"],
+        "method": found["method"],
+        "rate": found["rate_asked"],
         "seed": seed,
         "net": {"kind": net, "heads": 8, "filters": 32},
         "prune": {"gate": gate, "leak": 1.0, "power": 2.0, "sigma": 1.0, "kl": 0.0, "live": True},
         "distill": {"teachers": [], "share": 0.7},
     }
-    metadata = {
-        "config": json.dumps(config),
-        "class_names": json.dumps(names),
-        "normaliser": json.dumps(
-            {"root": 0, "edges": HAND_EDGES, "node_scale": [1.0] * JOINTS, "chunks": 32}
-        ),
-        "edges": json.dumps(HAND_EDGES),
-        "pose": json.dumps(hand_pose().tolist() if pose else []),
-        "joint_names": json.dumps([f"joint {number}" for number in range(JOINTS)]),
-    }
     (folder / "config.json").write_text(json.dumps(config, indent=2))
-    (folder / "metrics.json").write_text(json.dumps(metrics))
-    save_file(tensors, folder / "model.safetensors", metadata=metadata)
+    (folder / "metrics.json").write_text(json.dumps(found))
+    write_model(folder, tensors, names, config, pose)
     if log:
         lines = log_lines(rng, epochs, 0.98 if pruned else None, gate == "logistic")
         (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

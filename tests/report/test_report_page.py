@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from bandstop.record.folder import read_metrics
 from bandstop.report import page
 from bandstop.report.page import write_report
-from bandstop.report.runfolder import read_measures
 from bandstop.report.words import headline
 
 MakeRun = Callable[..., Path]
@@ -153,7 +153,7 @@ def test_other_runs_stand_beside_it(make_run: MakeRun) -> None:
 def test_the_headline_judges_the_budget_by_the_counts(make_run: MakeRun) -> None:
     def said(name: str, **changes: Any) -> str:
         run = make_run(name, log=False, **changes)
-        return headline(read_measures(run)).replace("\N{NO-BREAK SPACE}", " ")
+        return headline(read_metrics(run)).replace("\N{NO-BREAK SPACE}", " ")
 
     assert "400 of 17,224 connections kept, 344 asked" in said("missed", weights_kept=400)
     asked = {"kind": "bytes", "amount": 2700, "scope": "network"}

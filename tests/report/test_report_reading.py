@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bandstop.errors import BandstopError, DataError
+from bandstop.record.folder import read_metrics
+from bandstop.record.typed_json import read_object, read_object_lines
 from bandstop.report.page import write_report
-from bandstop.report.record import read_object, read_object_lines
-from bandstop.report.runfolder import read_measures, read_run
+from bandstop.report.runfolder import read_run
 
 MakeRun = Callable[..., Path]
 
@@ -29,7 +30,7 @@ def changed(run: Path, **changes: Any) -> Path:
 def test_a_missing_file_is_named(make_run: MakeRun, name: str) -> None:
     run = make_run()
     (run / name).unlink()
-    with pytest.raises(DataError, match=f"{name}: a run folder must hold this file") as caught:
+    with pytest.raises(DataError, match=f"{name}: a finished run folder must hold this file") as caught:
         write_report(run)
     assert "\n" not in str(caught.value)
     assert not (run / "report.html").exists()
@@ -84,7 +85,7 @@ def test_a_bad_log_line_is_numbered(make_run: MakeRun) -> None:
 def test_a_measure_of_the_wrong_kind_is_named(make_run: MakeRun, key: str, value: object) -> None:
     run = changed(make_run(), **{key: value})
     with pytest.raises(DataError, match=r"metrics\.json: '"):
-        read_measures(run)
+        read_metrics(run)
 
 
 def test_unusable_metadata_is_named_or_passed_over(make_run: MakeRun) -> None:

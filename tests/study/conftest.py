@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bandstop.skeleton import SequenceSet, write_archive
-from bandstop.study.execute import Outcome, Task, execute
+from bandstop.study.execute import Task, TaskResult, execute
 
 BASE = """
 [base]
@@ -57,7 +57,7 @@ def plan_file(tmp_path: Path, archive: Path) -> Callable[..., Path]:
 class Inline:
     """Executes in this process, a run at a time; ``strange`` may answer in a run's place."""
 
-    strange: Callable[[Task], Outcome | None] = lambda task: None
+    strange: Callable[[Task], TaskResult | None] = lambda task: None
     slots: int = 1
     put_back: int = 1
     executed: list[str] = dataclasses.field(default_factory=list)
@@ -67,7 +67,7 @@ class Inline:
     def submit(self, task: Task) -> None:
         self.queue.append(task)
 
-    def wait(self, timeout: float) -> list[Outcome]:
+    def wait(self, timeout: float) -> list[TaskResult]:
         task = self.queue.pop(0)
         self.executed.append(task.run)
         return [self.strange(task) or execute(task)]

@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from bandstop.study.results import Row
+from bandstop.study.results import ResultRow
 
-ONE = Row(
+ONE = ResultRow(
     id="", data="fpha", method="pmp", variant="default", prior="laplace", rate=0.98, seed=0, fold=None,
     net="gcn",
     preset="default", split="test", accuracy=88.0, class_accuracy=87.0, weights_total=39400, weights_kept=788,
@@ -22,7 +22,7 @@ DENSE = {
 }
 
 
-def rows(accuracies: list[float], **changes: object) -> list[Row]:
+def rows(accuracies: list[float], **changes: object) -> list[ResultRow]:
     """A row a seed."""
     made = [
         dataclasses.replace(ONE, seed=i, accuracy=a, class_accuracy=a - 1, **changes)

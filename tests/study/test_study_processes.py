@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from bandstop.record.folder import read_metrics
 from bandstop.study.results import read_results
-from bandstop.training.folder import read_metrics
 
 # Background shells start their children with Ctrl-C ignored: a terminal does not,
 # and this test plays the terminal.
@@ -104,7 +104,7 @@ def test_a_killed_study_goes_on_without_repeating(plan_file: Write, tmp_path: Pa
     rows = read_results([out])
     assert len(rows) == 3
     assert {row.id: row.accuracy for row in rows} == {
-        row.id: read_metrics(out / "runs" / row.id)["accuracy"] for row in rows
+        row.id: read_metrics(out / "runs" / row.id).accuracy for row in rows
     }
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from bandstop.errors import ConfigError
-from bandstop.study.conduct import Conduct, make_executor
+from bandstop.study.conduct import conduct, make_executor
 from bandstop.study.plan import read_plan
 from bandstop.study.results import read_results
+from bandstop.study.runs import expand
+from bandstop.study.study_folder import StudyFolder
 
 pytestmark = pytest.mark.slow
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'bandstop[ray]'")
@@ -61,9 +63,14 @@ def test_a_node_killed_in_mid_run(plan_file: Write, tmp_path: Path, cluster: Any
 
     killer = threading.Thread(target=kill)
     killer.start()
-    study = Conduct(read_plan(str(path)), out, checkpoint_seconds=0)
-    standing = study(
-        lambda: make_executor(f"ray:{cluster.address}", None), lambda s, event: events.append(event)
+    plan = read_plan(str(path))
+    standing = conduct(
+        plan,
+        expand(plan)[0],
+        StudyFolder(out),
+        lambda: make_executor(f"ray:{cluster.address}", None),
+        lambda s, event: events.append(event),
+        checkpoint_seconds=0,
     )
     killer.join()
     assert killed, "the node was to be killed while both worked"

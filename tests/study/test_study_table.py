@@ -12,17 +12,17 @@ from scipy import stats
 
 from bandstop.cli.table import main
 from bandstop.errors import BandstopError, ConfigError, DataError
-from bandstop.study.results import Row, read_results
+from bandstop.study.results import ResultRow, read_results
 from bandstop.study.tables.curve import curves
 from bandstop.study.tables.groups import gather
 from bandstop.study.tables.paper import TABLE_2, paper_tables
 from bandstop.study.tables.render import Strong, TextTable, latex_escape, render
-from bandstop.study.tables.tables import paired_tables, summary_tables
+from bandstop.study.tables.summary import paired_tables, summary_tables
 from tests.study.result_rows import DENSE, ONE, rows
 
 
-def write(path: Path, table: list[Row]) -> Path:
-    names = [f.name for f in dataclasses.fields(Row)]
+def write(path: Path, table: list[ResultRow]) -> Path:
+    names = [f.name for f in dataclasses.fields(ResultRow)]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -63,7 +63,7 @@ def test_written_rows_come_back(tmp_path: Path) -> None:
 
 
 def test_folds_are_one_result_a_seed_and_pairs_are_by_fold() -> None:
-    def folded(shift: float, **changes: object) -> list[Row]:
+    def folded(shift: float, **changes: object) -> list[ResultRow]:
         return [
             r
             for fold in range(1, 6)

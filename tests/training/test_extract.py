@@ -11,10 +11,11 @@ from bandstop.cli import main
 from bandstop.errors import BudgetError, ConfigError, DataError
 from bandstop.method.budget import Budget
 from bandstop.nets import NetConfig
+from bandstop.record.folder import LATENTS, read_metrics
 from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
-from bandstop.training.extract import LATENTS, extract_run
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.extract import extract_run
+from bandstop.training.model_file import load_recogniser
 from bandstop.training.run import train_run
 
 CONFIG = RunConfig(
@@ -35,12 +36,10 @@ def run(tiny: SequenceSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_run_itself_is_its_highest_rate(run: Path) -> None:
-    metrics = json.loads((run / "metrics.json").read_text())
-    assert (
-        metrics["rate_asked"] == 0.98 and metrics["rates"] == "0.5:0.98" and metrics["extracted_from"] is None
-    )
-    kept = Budget.rate(0.98).connections(prunable=metrics["weights_total"])
-    assert metrics["weights_kept"] == metrics["weights_live"] == kept
+    metrics = read_metrics(run)
+    assert metrics.rate_asked == 0.98 and metrics.rates == "0.5:0.98" and metrics.extracted_from is None
+    kept = Budget.rate(0.98).connections(prunable=metrics.weights_total)
+    assert metrics.weights_kept == metrics.weights_live == kept
     assert (run / LATENTS).is_file() and not (run / "checkpoint.safetensors").exists()
 
 
@@ -48,19 +47,19 @@ def test_the_run_itself_is_its_highest_rate(run: Path) -> None:
 def test_an_extracted_run_is_a_whole_run(run: Path, tiny: SequenceSet, tmp_path: Path, rate: float) -> None:
     out = tmp_path / "extracted"
     metrics = extract_run(run, Budget.rate(rate), out, sequences=tiny)
-    assert metrics == json.loads((out / "metrics.json").read_text())
-    kept = Budget.rate(rate).connections(prunable=metrics["weights_total"])
-    assert metrics["weights_kept"] == metrics["weights_live"] == kept
-    assert metrics["rate_asked"] == rate and metrics["split"] == "test"
+    assert metrics == read_metrics(out)
+    kept = Budget.rate(rate).connections(prunable=metrics.weights_total)
+    assert metrics.weights_kept == metrics.weights_live == kept
+    assert metrics.rate_asked == rate and metrics.split == "test"
     recogniser = load_recogniser(out)
     weights = [p for p in recogniser.net.parameters() if p.ndim > 1]
     assert sum(int(p.count_nonzero()) for p in weights) == kept
     parent = recogniser.config.extracted_from
     assert parent is not None and (out.parent / parent).resolve() == run.resolve()
-    assert all(row["threshold"] is not None and row["gain"] > 0 for row in metrics["layers"])
+    assert all(row.threshold is not None and row.gain is not None and row.gain > 0 for row in metrics.layers)
 
 
-def test_extraction_repeats_bit_by_bit(run: Path, tiny: SequenceSet, tmp_path: Path) -> None:
+def test_extraction_repeats_bit_for_bit(run: Path, tiny: SequenceSet, tmp_path: Path) -> None:
     for name in ("one", "two"):
         extract_run(run, Budget.rate(0.9), tmp_path / name, sequences=tiny)
     one, two = (load_recogniser(tmp_path / name).net.state_dict() for name in ("one", "two"))
@@ -77,7 +76,7 @@ def test_it_learns_at_every_rate(tiny: SequenceSet, tmp_path: Path) -> None:
     train_run(replace(CONFIG, epochs=40), tmp_path / "run", sequences=tiny)
     for rate in (0.5, 0.8, 0.9):
         metrics = extract_run(tmp_path / "run", Budget.rate(rate), tmp_path / str(rate), sequences=tiny)
-        assert metrics["accuracy"] > 80, (rate, metrics["accuracy"])
+        assert metrics.accuracy > 80, (rate, metrics.accuracy)
 
 
 def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Path, run: Path) -> None:

@@ -29,7 +29,7 @@ def rows(run: Path) -> list[dict[str, Any]]:
 
 def test_the_log_says_how_well_the_prior_holds(tiny: SequenceSet, tmp_path: Path) -> None:
     metrics = train_run(held(SMALL), tmp_path / "run", sequences=tiny)
-    assert metrics["weights_kept"] == round(0.1 * metrics["weights_total"])
+    assert metrics.weights_kept == round(0.1 * metrics.weights_total)
     shown = [row for row in rows(tmp_path / "run") if "fit" in row]
     last = shown[-1]
     assert {"kl", "scale"} == set(next(iter(last["fit"].values())))
@@ -52,6 +52,6 @@ def test_a_run_with_a_dual_variable_resumes_bit_for_bit(tiny: SequenceSet, tmp_p
     with pytest.raises(KeyboardInterrupt):
         train_run(config, tmp_path / "part", sequences=tiny, show=stop, checkpoint_seconds=0.0)
     again = train_run(config, tmp_path / "part", sequences=tiny, resume=True, checkpoint_seconds=0.0)
-    assert again["weights_kept"] == whole["weights_kept"]
+    assert again.weights_kept == whole.weights_kept
     one, two = rows(tmp_path / "part"), rows(tmp_path / "whole")
     assert [row["loss"] for row in one] == [row["loss"] for row in two]

@@ -15,12 +15,11 @@ from safetensors.torch import load_file
 
 from bandstop.errors import BandstopError, ConfigError, DataError, TrainingError
 from bandstop.nets import NetConfig
+from bandstop.record.folder import read_metrics
 from bandstop.skeleton import SequenceSet, write_archive
-from bandstop.training.checkpoint import load_checkpoint
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
-from bandstop.training.folder import read_metrics
+from bandstop.training.model_file import load_checkpoint, load_recogniser
 from bandstop.training.presets import paper
-from bandstop.training.recogniser import load_recogniser
 from bandstop.training.run import train_run
 
 SMALL = RunConfig(
@@ -44,7 +43,7 @@ def test_a_run_folder_holds_what_it_must(tiny: SequenceSet, tmp_path: Path) -> N
     }
     assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
     assert metrics == read_metrics(tmp_path / "run")
-    assert set(metrics) >= ASKED_KEYS
+    assert set(json.loads((tmp_path / "run" / "metrics.json").read_text())) >= ASKED_KEYS
     assert RunConfig.from_json((tmp_path / "run" / "config.json").read_text()) == SMALL.resolved()
     rows = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert [row["epoch"] for row in rows] == list(range(1, 13))
@@ -56,14 +55,14 @@ def test_asked_is_kept_is_file_is_report(tiny: SequenceSet, tmp_path: Path) -> N
     state = load_file(tmp_path / "model.safetensors")
     weights = [k for k, v in state.items() if v.ndim >= 2]
     assert sum(int(state[k].count_nonzero()) for k in weights) == 41
-    assert metrics["weights_kept"] == metrics["weights_live"] == 41
-    assert sum(row["kept"] for row in metrics["layers"]) == 41
-    assert metrics["rate_observed"] == 1 - 41 / metrics["weights_total"]
+    assert metrics.weights_kept == metrics.weights_live == 41
+    assert sum(row.kept for row in metrics.layers) == 41
+    assert metrics.rate_observed == 1 - 41 / metrics.weights_total
 
 
 def test_it_learns(tiny: SequenceSet, tmp_path: Path) -> None:
     config = dataclasses.replace(SMALL, epochs=60, rate=0.7)
-    assert train_run(config, tmp_path, sequences=tiny)["accuracy"] > 80
+    assert train_run(config, tmp_path, sequences=tiny).accuracy > 80
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_the_paper_preset_runs(tiny: SequenceSet, tmp_path: Path) -> None:
             600,
         )
         metrics = train_run(config, tmp_path / rule, sequences=tiny)
-        assert metrics["weights_kept"] == round(0.45 * metrics["weights_total"])
+        assert metrics.weights_kept == round(0.45 * metrics.weights_total)
 
 
 def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Path) -> None:
@@ -104,8 +103,8 @@ def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Pat
     ]  # fmt: skip
     command = [sys.executable, "-m", "bandstop", "train", *words, "--out"]
     subprocess.run([*command, str(tmp_path / "whole")], check=True)
-    for _ in range(2):
-        process = subprocess.Popen([*command, str(tmp_path / "cut"), "--resume"])
+    for again in ([], ["--resume"]):
+        process = subprocess.Popen([*command, str(tmp_path / "cut"), *again])
         log = tmp_path / "cut" / "log.jsonl"
         seen = len(log.read_text().splitlines()) if log.exists() else 0
         deadline = time.monotonic() + 60
@@ -164,15 +163,15 @@ def test_weights_that_are_not_numbers_after_the_last_step_are_no_result(
 def test_bytes_and_macs_are_not_exceeded(tiny: SequenceSet, tmp_path: Path) -> None:
     config = dataclasses.replace(SMALL, rate=None, epochs=3)
     found = train_run(dataclasses.replace(config, bytes=1200), tmp_path / "b", sequences=tiny)
-    assert 1200 - 6 < found["bytes_sparse"] <= 1200
+    assert 1200 - 6 < found.bytes_sparse <= 1200
     found = train_run(dataclasses.replace(config, macs=900), tmp_path / "m", sequences=tiny)
-    assert 700 < found["macs_nominal"] <= 900
-    assert found["weights_kept"] == found["weights_live"]
+    assert 700 < found.macs_nominal <= 900
+    assert found.weights_kept == found.weights_live
 
 
 BROKEN = {
     "not UTF-8": (b"\xff\xfe{}", "config.json"),
-    "wrong type": (b'{"epochs": "3"}', "epochs must be int, found '3'"),
+    "wrong type": (b'{"epochs": "3"}', "epochs must be a whole number, found '3'"),
     "wrong choice": (b'{"optim": {"rule": "nonsense"}}', "rule must be one of"),
     "another version": (b'{"colour": 1}', "colour"),
 }
@@ -222,7 +221,7 @@ def test_distillation_from_a_dense_run(tiny: SequenceSet, tmp_path: Path) -> Non
     train_run(dense, tmp_path / "dense", sequences=tiny)
     distill = dataclasses.replace(SMALL.distill, teachers=(str(tmp_path / "dense"),))
     metrics = train_run(dataclasses.replace(SMALL, epochs=3, distill=distill), tmp_path / "b", sequences=tiny)
-    assert metrics["distilled_from"] == [str(tmp_path / "dense")]
+    assert metrics.distilled_from == (str(tmp_path / "dense"),)
 
 
 def test_a_recogniser_reads_raw_sequences(tiny: SequenceSet, tmp_path: Path) -> None:
@@ -231,7 +230,7 @@ def test_a_recogniser_reads_raw_sequences(tiny: SequenceSet, tmp_path: Path) -> 
     test = tiny.subset(tiny.split == "test")
     found = recogniser.scores([test[i] for i in range(len(test))]).argmax(1)
     assert (found == torch.as_tensor(test.labels)).float().mean() * 100 == pytest.approx(
-        metrics["accuracy"], abs=1e-3
+        metrics.accuracy, abs=1e-3
     )
     with pytest.raises(DataError, match=r"\[frames, 5, 3\]"):
         recogniser.scores([test[0][:, :4]])
@@ -239,8 +238,8 @@ def test_a_recogniser_reads_raw_sequences(tiny: SequenceSet, tmp_path: Path) -> 
 
 def test_validation_leaves_the_test_part_alone(tiny: SequenceSet, tmp_path: Path) -> None:
     metrics = train_run(dataclasses.replace(SMALL, epochs=1, validation=0.3), tmp_path, sequences=tiny)
-    assert metrics["split"] == "validation"
-    assert sum(map(sum, metrics["confusion"])) == 18
+    assert metrics.split == "validation"
+    assert sum(map(sum, metrics.confusion)) == 18
 
 
 @pytest.mark.parametrize(
@@ -277,19 +276,19 @@ def test_tensorboard_curves_are_written(tiny: SequenceSet, tmp_path: Path) -> No
 @pytest.mark.parametrize("method", ["gmp-lamp", "rigl", "snip", "mp", "str"])
 def test_rivals_meet_the_same_budget(tiny: SequenceSet, tmp_path: Path, method: str) -> None:
     metrics = train_run(dataclasses.replace(SMALL, method=method, epochs=8), tmp_path, sequences=tiny)
-    assert metrics["method"] == method
-    assert metrics["weights_kept"] == round(0.1 * metrics["weights_total"])
+    assert metrics.method == method
+    assert metrics.weights_kept == round(0.1 * metrics.weights_total)
 
 
 def test_a_small_dense_net_for_the_same_budget(tiny: SequenceSet, tmp_path: Path) -> None:
     pruned = train_run(dataclasses.replace(SMALL, epochs=2), tmp_path / "pruned", sequences=tiny)
     config = dataclasses.replace(SMALL, method="small-dense", epochs=2)
     small = train_run(config, tmp_path / "small", sequences=tiny)
-    assert 0.5 * pruned["weights_kept"] < small["weights_total"] <= pruned["weights_kept"]
+    assert 0.5 * pruned.weights_kept < small.weights_total <= pruned.weights_kept
     assert load_recogniser(tmp_path / "small").config.net != SMALL.net
     (tmp_path / "small" / "metrics.json").unlink()
     again = train_run(config, tmp_path / "small", sequences=tiny, resume=True)
-    assert again["weights_total"] == small["weights_total"]
+    assert again.weights_total == small.weights_total
 
 
 def test_settings_of_a_rival(tiny: SequenceSet, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from bandstop.skeleton.split import train_and_test
 from bandstop.training.config import DistillConfig, OptimConfig, RunConfig
 from bandstop.training.data import prepare
 from bandstop.training.extract import extract_run
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.model_file import load_recogniser
 from bandstop.training.run import train_run
 
 SMALL = RunConfig(
@@ -37,7 +37,7 @@ def test_a_saved_recogniser_sees_what_training_judged(tiny: SequenceSet, tmp_pat
     assert torch.allclose(
         recogniser.signals([tiny[int(i)] for i in test.nonzero()[0]]), data.judge_signals, atol=1e-5
     )
-    assert metrics["weights_kept"] == round(0.1 * metrics["weights_total"])
+    assert metrics.weights_kept == round(0.1 * metrics.weights_total)
 
 
 def test_durations_vary_about_the_true_ones_whatever_the_crop(tiny: SequenceSet) -> None:
@@ -55,7 +55,7 @@ def test_many_rates_and_teachers(tiny: SequenceSet, tmp_path: Path) -> None:
     many = dataclasses.replace(SMALL, rate=None, rates="0.5:0.95")
     train_run(many, tmp_path / "many", sequences=tiny)
     found = extract_run(tmp_path / "many", Budget.rate(0.8), tmp_path / "one", sequences=tiny)
-    assert found["weights_kept"] == round(0.2 * found["weights_total"])
+    assert found.weights_kept == round(0.2 * found.weights_total)
     train_run(dataclasses.replace(SMALL, rate=None), tmp_path / "dense", sequences=tiny)
     distil = DistillConfig(teachers=(str(tmp_path / "dense"),))
     train_run(dataclasses.replace(SMALL, distill=distil), tmp_path / "taught", sequences=tiny)

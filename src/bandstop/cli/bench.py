@@ -6,40 +6,44 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import tyro
+from bandstop.cli.parse import MaybeData, MaybeFolder, RunArgument, parse
 
-from bandstop.cli.deploy_run import run_to_deploy
-from bandstop.cli.parse import parse
-from bandstop.deploy import signals_of
-from bandstop.deploy.bench import Row, bench_model, table
-from bandstop.files import atomic_write, write_text
+if TYPE_CHECKING:
+    from bandstop.deploy.bench import Row
 
 __all__ = ["Bench", "main"]
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure size, memory, latency and instructions of every export of a run beside the runtimes that are installed.
+    """Measure size, memory, latency and instructions of every export of a run, and of installed runtimes.
 
     Examples:
       bandstop bench runs/hands98
       bandstop bench runs/hands98 --seconds 5
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunArgument
     """Run folder, or its model.safetensors."""
-    data: str | None = None
+    data: MaybeData = None
     """Data to run on, named as for `bandstop train` (the run's own by default)."""
     seconds: float = 1.0
     """Time for each runtime."""
-    out: Path | None = None
+    out: MaybeFolder = None
     """Folder for bench.json and bench.png (RUN/export by default)."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, write it and a picture."""
     asked = parse(Bench, "bench", arguments)
+
+    from bandstop.cli.deploy_run import run_to_deploy
+    from bandstop.deploy import signals_of
+    from bandstop.deploy.bench import bench_model, table
+    from bandstop.files import write_text
+
     model, samples = run_to_deploy(asked.run, data=asked.data, most=64)
     rows = bench_model(model, signals_of(model, samples.sequences), seconds=asked.seconds)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
@@ -51,6 +55,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _draw(rows: list[Row], path: Path) -> None:
     from matplotlib.figure import Figure
+
+    from bandstop.files import atomic_write
 
     timed = [(row.path, row.microseconds) for row in rows if row.microseconds is not None][::-1]
     figure = Figure(figsize=(7, 0.45 * len(timed) + 1), layout="constrained")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import tyro
-
-from bandstop.cli.parse import parse
+from bandstop.cli.parse import Archive, DataArgument, parse
 from bandstop.errors import ConfigError
-from bandstop.skeleton import load, write_archive
 
 __all__ = ["Convert", "main"]
 
@@ -24,9 +20,9 @@ class Convert:
       bandstop convert hands hands.npz
     """
 
-    data: tyro.conf.Positional[str]
+    data: DataArgument
     """Data, named as for `bandstop train`."""
-    out: tyro.conf.Positional[Path]
+    out: Archive
     """Archive to write; must end in .npz."""
 
 
@@ -35,6 +31,9 @@ def main(arguments: Sequence[str]) -> int:
     asked = parse(Convert, "convert", arguments)
     if asked.out.suffix != ".npz":
         raise ConfigError(f"an archive's name must end in .npz, found {asked.out}")
+
+    from bandstop.skeleton import load, write_archive
+
     sequences = load(asked.data)
     write_archive(sequences, asked.out)
     print(f"{asked.out}: {len(sequences)} sequences, {len(sequences.class_names)} classes")

@@ -1,4 +1,4 @@
-"""From a run folder to what is exported, and the real inputs it is checked on."""
+"""From a finished recogniser to what is exported, and the real inputs that the export is checked on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bandstop.deploy.model import AS_TRAINED
 from bandstop.errors import ExportError
 from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
-from bandstop.training.recogniser import Recogniser, load_recogniser
+from bandstop.training.model_file import Recogniser, load_recogniser
 
 __all__ = ["Samples", "run_to_deploy"]
 

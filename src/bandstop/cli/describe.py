@@ -6,24 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import tyro
-
-from bandstop.cli.parse import parse
-from bandstop.skeleton import describe, load
+from bandstop.cli.parse import DataArgument, parse
 
 __all__ = ["Describe", "main"]
 
 
 @dataclass(frozen=True)
 class Describe:
-    """Say what was understood of a data set: sequences, classes, lengths, subjects, splits, duplicates, broken frames.
+    """Say what was understood of a data set: sizes, classes, subjects, splits, duplicates, broken frames.
 
     Examples:
       bandstop describe hands
       bandstop describe fpha:~/FPHA
     """
 
-    data: tyro.conf.Positional[str]
+    data: DataArgument
     """Data, named as for `bandstop train`."""
     json: bool = False
     """Print JSON instead of text."""
@@ -32,6 +29,9 @@ class Describe:
 def main(arguments: Sequence[str]) -> int:
     """Print the description."""
     asked = parse(Describe, "describe", arguments)
+
+    from bandstop.skeleton import describe, load
+
     found = describe(load(asked.data))
     print(json.dumps(found.as_dict(), indent=1) if asked.json else "\n".join(found.lines()))
     return 0

@@ -9,11 +9,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from bandstop.cli.deploy_run import run_to_deploy
-from bandstop.cli.parse import parse
-from bandstop.deploy import ExportOptions, export_model
-from bandstop.deploy.export import Format
-from bandstop.deploy.model import AS_TRAINED
+from bandstop.cli.parse import MaybeData, MaybeFolder, RunArgument, parse
+from bandstop.record.formats import Format
 
 __all__ = ["Export", "main"]
 
@@ -31,7 +28,7 @@ class Export:
       bandstop export runs/hands98 --to bytes
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunArgument
     """Run folder, or its model.safetensors."""
     to: Format = "c"
     """C99 source, Arduino library, ONNX file, WebAssembly module, or the smallest file."""
@@ -41,17 +38,18 @@ class Export:
     """C and wasm: floating point, or fixed point for devices without it."""
     name: str = "recogniser"
     """Prefix of files and functions."""
-    units: str = AS_TRAINED
-    """Units of raw joints, as the header shall say them (such as millimetres)."""
+    units: Annotated[str | None, tyro.conf.arg(metavar="WORDS")] = None
+    """Units of raw joints, as the header shall say them, such as millimetres (those of the training data by
+    default)."""
     open_ended: bool = False
     """C and wasm: also take frames without a known end (16 kB more memory)."""
     sparse: bool = False
     """ONNX: store sparse initialisers."""
     values: Literal["8-bit", "half"] = "8-bit"
     """bytes: how weights are stored."""
-    out: Path | None = None
+    out: MaybeFolder = None
     """Folder for the files (RUN/export by default)."""
-    data: str | None = None
+    data: MaybeData = None
     """Data to check on, named as for `bandstop train` (the run's own by default)."""
     check: int = 600
     """At most this many test sequences to check on."""
@@ -60,7 +58,13 @@ class Export:
 def main(arguments: Sequence[str]) -> int:
     """Export and print what was found."""
     asked = parse(Export, "export", arguments)
-    model, samples = run_to_deploy(asked.run, data=asked.data, most=max(1, asked.check), units=asked.units)
+
+    from bandstop.cli.deploy_run import run_to_deploy
+    from bandstop.deploy import ExportOptions, export_model
+    from bandstop.deploy.model import AS_TRAINED
+
+    most, units = max(1, asked.check), asked.units or AS_TRAINED
+    model, samples = run_to_deploy(asked.run, data=asked.data, most=most, units=units)
     options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     report = export_model(
@@ -82,17 +86,15 @@ def _lines(report: dict[str, object], folder: Path) -> list[str]:
     ):
         found = report.get(key)
         if isinstance(found, dict):
-            lines.append(
-                f"{what}: largest difference {found['largest_difference']:.2g} of scores up to {found['largest_score']:.3g}, "
-                f"same class {100 * found['same_class']:.2f} % of {found['inputs']}"
-            )
+            difference = f"{found['largest_difference']:.2g} of scores up to {found['largest_score']:.3g}"
+            same = f"{100 * found['same_class']:.2f} % of {found['inputs']}"
+            lines.append(f"{what}: largest difference {difference}, same class {same}")
     accuracy = report.get("accuracy")
     if isinstance(accuracy, dict):
         lines.append(
             f"accuracy: {100 * accuracy['network']:.2f} % before, {100 * accuracy['export']:.2f} % exported"
         )
     if "state_bytes" in report:
-        lines.append(
-            f"memory: {report['state_bytes']} bytes a recogniser, the caller's; {report['macs']} multiply-accumulates"
-        )
+        memory = f"memory: {report['state_bytes']} bytes per recogniser, the caller's"
+        lines.append(f"{memory}; {report['macs']} multiply-accumulates")
     return lines

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from bandstop.cli.parse import parse
-from bandstop.live.calibrate import parse_false_alarms
-from bandstop.live.data import load_live_data
-from bandstop.live.fit import LiveResult, fit_live, live_config
-from bandstop.live.measures import StreamMeasures
+from bandstop.cli.parse import Folder, glance, parse
 from bandstop.training.config import RunConfig
-from bandstop.training.progress import Progress
+from bandstop.training.presets import live_config
+from bandstop.training.resume import stored_config
+
+if TYPE_CHECKING:
+    from bandstop.live.fit import LiveResult
+    from bandstop.live.measures import StreamMeasures
 
 __all__ = ["Live", "main"]
 
@@ -33,24 +34,46 @@ class Live:
       bandstop live my_gestures/ --bytes 8000 --false-alarms 6/hour --out runs/mine
     """
 
-    out: Path
+    out: Folder
     """Folder of the run."""
     config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(
         default_factory=lambda: live_config(RunConfig(epochs=120))
     )
-    false_alarms: str = "1/min"
-    """How many false alarms are accepted, as NUMBER/UNIT (second, min, hour)."""
+    false_alarms: Annotated[str, tyro.conf.arg(metavar="NUMBER/UNIT")] = "1/min"
+    """How many false alarms are accepted; the unit is second, min or hour."""
     frames_per_second: float = 30.0
     """Rate of the recordings."""
     resume: bool = False
-    """Continue an interrupted run with the settings stored in its folder."""
+    """Continue the interrupted run in --out with the settings stored there."""
     quiet: bool = False
     """Show nothing while training."""
 
 
+@dataclass(frozen=True)
+class _Decisive:
+    """The flags that decide what the others start from."""
+
+    out: Path | None = None
+    resume: bool = False
+
+
+def asked_for(arguments: Sequence[str]) -> Live:
+    """The command line, read in two steps as that of `bandstop train`."""
+    first = glance(_Decisive, arguments)
+    if first.resume and first.out is not None:
+        return parse(Live, "live", arguments, Live(out=tyro.MISSING, config=stored_config(first.out)))
+    return parse(Live, "live", arguments)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Train, choose the threshold, print what was measured."""
-    asked = parse(Live, "live", arguments)
+    asked = asked_for(arguments)
+
+    from bandstop.live.calibrate import parse_false_alarms
+    from bandstop.live.data import load_live_data
+    from bandstop.live.fit import fit_live
+    from bandstop.training.progress import Progress
+
     accepted = parse_false_alarms(asked.false_alarms)
     data = load_live_data(asked.config.data, seed=0, frames_per_second=asked.frames_per_second)
     with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:

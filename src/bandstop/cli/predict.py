@@ -5,32 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
-import torch
-import tyro
-
-from bandstop.cli.parse import parse
+from bandstop.cli.parse import FileArguments, RunArgument, parse
 from bandstop.errors import ConfigError, DataError
-from bandstop.skeleton import SequenceSet, load_sequence
-from bandstop.training.recogniser import load_recogniser
 
 __all__ = ["Predict", "main"]
 
 
 @dataclass(frozen=True)
 class Predict:
-    """Name the action in sequence files: the best class and its probability, a line a file.
+    """Name the action in sequence files: the best class and its probability, one line per file.
 
     Examples:
       bandstop predict runs/mine wave_01.csv wave_02.npy
       bandstop predict runs/mine recording.json --json --top 3
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunArgument
     """Run folder, or its model.safetensors."""
-    files: tyro.conf.Positional[tuple[Path, ...]]
+    files: FileArguments
     """Sequences [frames, joints, 3]: .npy, .npz, .csv, .txt, .json or .mat."""
     top: int = 1
     """How many classes to name."""
@@ -39,12 +32,19 @@ class Predict:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a line a file; every file is read before anything is printed."""
+    """Print one line per file; every file is read before anything is printed."""
     asked = parse(Predict, "predict", arguments)
     if asked.top < 1:
         raise ConfigError(f"--top must be at least 1, found {asked.top}")
     if not asked.files:
         raise ConfigError("at least one sequence file is needed: bandstop predict RUN FILE …")
+
+    import numpy as np
+    import torch
+
+    from bandstop.skeleton import SequenceSet, load_sequence
+    from bandstop.training.model_file import load_recogniser
+
     recogniser = load_recogniser(asked.run)
     sequences = []
     for path in asked.files:
@@ -64,14 +64,8 @@ def main(arguments: Sequence[str]) -> int:
             for p, i in zip(best.values, best.indices.tolist(), strict=True)
         ]
         if asked.json:
-            print(
-                json.dumps(
-                    {
-                        "file": str(path),
-                        "classes": [{"name": n, "probability": round(p, 4)} for n, p in named],
-                    }
-                )
-            )
+            classes = [{"name": n, "probability": round(p, 4)} for n, p in named]
+            print(json.dumps({"file": str(path), "classes": classes}))
         else:
             print(f"{path}: " + ", ".join(f"{n} ({p:.1%})" for n, p in named))
     return 0

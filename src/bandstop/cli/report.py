@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import tyro
-
-from bandstop.cli.parse import parse
-from bandstop.report.figure import write_figure
-from bandstop.report.page import write_report
+from bandstop.cli.parse import MaybeFile, Run, RunArgument, parse
 
 __all__ = ["Report", "main"]
 
@@ -25,21 +20,23 @@ class Report:
       bandstop report runs/hands98 --figure hands98.png
     """
 
-    run: tyro.conf.Positional[Path]
+    run: RunArgument
     """Run folder."""
-    compare: tuple[Path, ...] = ()
+    compare: tuple[Run, ...] = ()
     """Other runs to show beside it."""
-    figure: Path | None = None
+    figure: MaybeFile = None
     """Write a single picture (.png or .svg) there instead of the page."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page and say where."""
     asked = parse(Report, "report", arguments)
-    made = (
-        write_figure(asked.run, asked.figure)
-        if asked.figure
-        else write_report(asked.run, compare=asked.compare)
-    )
-    print(made)
+
+    from bandstop.report.figure import write_figure
+    from bandstop.report.page import write_report
+
+    if asked.figure:
+        print(write_figure(asked.run, asked.figure))
+    else:
+        print(write_report(asked.run, compare=asked.compare))
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from bandstop.record.metrics import Metrics
 
 __all__ = ["run_table", "text_table"]
 
@@ -28,19 +29,19 @@ def text_table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([line(header), line(["-" * w for w in widths]), *map(line, rows)])
 
 
-def run_table(runs: Mapping[str, dict[str, Any]]) -> str:
+def run_table(runs: Mapping[str, Metrics]) -> str:
     """Accuracy and size of finished runs side by side."""
     header = ["run", "accuracy", "by class", "weights", "live", "bytes", "MACs", "seconds"]
     rows = [
         [
             name,
-            f"{m['accuracy']:.2f} %",
-            f"{m['class_accuracy']:.2f} %",
-            f"{m['weights_kept']:,} of {m['weights_total']:,}",
-            f"{m['weights_live']:,}",
-            f"{m['bytes_dense'] if m['method'] == 'dense' else m['bytes_sparse']:,}",
-            f"{m['macs_live']:,}",
-            f"{m['seconds']:.0f}",
+            f"{m.accuracy:.2f} %",
+            f"{m.class_accuracy:.2f} %",
+            f"{m.weights_kept:,} of {m.weights_total:,}",
+            f"{m.weights_live:,}",
+            f"{m.stored_bytes:,}",
+            f"{m.macs_live:,}",
+            f"{m.seconds:.0f}",
         ]
         for name, m in runs.items()
     ]

@@ -6,25 +6,27 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from bandstop.cli.parse import parse
-from bandstop.study.conduct import Conduct, make_executor
-from bandstop.study.engine import Standing
-from bandstop.study.plan import read_plan
-from bandstop.study.progress import StudyProgress
-from bandstop.study.settings import parse_setting
+from bandstop.cli.parse import Folder, parse
+
+if TYPE_CHECKING:
+    from bandstop.study.dispatch import Standing
+    from bandstop.study.runs import PlannedRun
+    from bandstop.study.study_folder import StudyFolder
 
 __all__ = ["Study", "main"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """Carry out a plan: a grid of data × method × prior × rate × seed, each run in its own folder, results in one table.
+    """Carry out a plan: a grid of data × method × prior × rate × seed, each run in a folder of its own.
 
-    PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, rivals, distilled, transfer, ablation, prior, tuning.
-    The same command again continues an interrupted study; finished runs are never repeated. Exit code 1 if runs failed.
+    PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, rivals, distilled, transfer,
+    ablation, prior, tuning. The same command again continues an interrupted study; finished runs are never
+    repeated. The exit code is 1 if runs failed.
 
     Examples:
       bandstop study main --data fpha=fpha:~/FPHA --out studies/main
@@ -33,21 +35,21 @@ class Study:
       bandstop study ablation --data fpha=fpha:~/FPHA --out studies/ablation --dry-run
     """
 
-    plan: tyro.conf.Positional[str]
+    plan: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PLAN")]
     """Plan file, or name of a shipped plan."""
-    out: Path
+    out: Folder
     """Folder of the study."""
-    data: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """Where a data set of the plan is: KEY=DATA, with DATA as for `bandstop train`; may be given several times."""
+    data: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="KEY=DATA")] = ()
+    """Where a data set of the plan is, with DATA as for `bandstop train`; may be given several times."""
     on: str = "local"
     """Where runs execute: local, ray (the cluster that Ray finds, or a new one here) or ray:ADDRESS."""
     workers: int | None = None
-    """Runs at a time; by default one a core."""
-    only: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """Restrict to AXIS=VALUE[,VALUE…] (data, method, variant, prior, rate, seed); teachers come along."""
-    set: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """Override a setting of all runs: NAME=VALUE, for instance epochs=20 or prune.kl=1."""
-    reuse: tyro.conf.UseAppendAction[tuple[Path, ...]] = ()
+    """Runs at a time; by default one per core."""
+    only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="AXIS=VALUE,…")] = ()
+    """Restrict to these values of an axis (data, method, variant, prior, rate, seed); teachers come along."""
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Override a setting of all runs, for instance epochs=20 or prune.kl=1."""
+    reuse: Annotated[tuple[Path, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="FOLDER")] = ()
     """Take over finished runs of another study's folder where they are the same."""
     retry: bool = False
     """Try failed runs again."""
@@ -64,25 +66,35 @@ class Study:
 def main(arguments: Sequence[str]) -> int:
     """Carry out the plan and say how it went."""
     asked = parse(Study, "study", arguments)
-    study = Conduct(
-        read_plan(asked.plan),
-        asked.out,
-        data=asked.data,
-        overrides=[parse_setting(text) for text in asked.set],
-        only=asked.only,
-        reuse=asked.reuse,
-        retry=asked.retry,
-        parquet=asked.parquet,
-        checkpoint_seconds=asked.checkpoint_seconds,
-    )
-    for remark in study.remarks:
+
+    from bandstop.study.conduct import conduct, make_executor
+    from bandstop.study.plan import read_plan
+    from bandstop.study.progress import StudyProgress
+    from bandstop.study.runs import expand
+    from bandstop.study.settings import parse_setting
+    from bandstop.study.study_folder import StudyFolder
+
+    plan, folder = read_plan(asked.plan), StudyFolder(asked.out)
+    runs, remarks = expand(plan, [parse_setting(text) for text in asked.set], asked.only)
+    for remark in remarks:
         print(f"note: {remark}", file=sys.stderr)
     if asked.dry_run:
-        print(_listing(study))
+        print(_listing(folder, runs))
         return 0
     try:
-        with StudyProgress(study.plan.name, quiet=asked.quiet) as show:
-            standing = study(lambda: make_executor(asked.on, asked.workers), show)
+        with StudyProgress(plan.name, quiet=asked.quiet) as show:
+            standing = conduct(
+                plan,
+                runs,
+                folder,
+                lambda: make_executor(asked.on, asked.workers),
+                show,
+                data=asked.data,
+                reuse=asked.reuse,
+                retry=asked.retry,
+                parquet=asked.parquet,
+                checkpoint_seconds=asked.checkpoint_seconds,
+            )
     except KeyboardInterrupt:
         print(f"bandstop: stopped; the same command continues the study in {asked.out}", file=sys.stderr)
         return 130
@@ -90,10 +102,9 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if standing.failed else 0
 
 
-def _listing(study: Conduct) -> str:
-    folder = study.folder
+def _listing(folder: StudyFolder, runs: Sequence[PlannedRun]) -> str:
     lines = []
-    for run in study.runs:
+    for run in runs:
         if folder.finished(run.id):
             state = "finished"
         elif reason := folder.failure(run.id):
@@ -101,8 +112,8 @@ def _listing(study: Conduct) -> str:
         else:
             state = "begun" if folder.run(run.id).is_dir() else "to do"
         lines.append(f"{run.id}  {state}")
-    done = sum(folder.finished(run.id) for run in study.runs)
-    return "\n".join([*lines, f"{len(study.runs)} runs, {done} finished"])
+    done = sum(folder.finished(run.id) for run in runs)
+    return "\n".join([*lines, f"{len(runs)} runs, {done} finished"])
 
 
 def _summary(standing: Standing, out: Path) -> str:

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated
 
 import tyro
 
-from bandstop.cli.parse import parse
-from bandstop.files import write_text
-from bandstop.study.results import read_results
-from bandstop.study.tables.groups import gather
-from bandstop.study.tables.overview import overview_tables
-from bandstop.study.tables.paper import paper_tables
+from bandstop.cli.parse import MaybeFile, parse
 from bandstop.study.tables.render import Format, render
-from bandstop.study.tables.tables import check_metric, paired_tables, summary_tables
 
 __all__ = ["Table", "main"]
 
@@ -36,27 +30,36 @@ class Table:
       bandstop table studies/paper-table-2 --paper --format latex --out table2.tex
     """
 
-    results: tyro.conf.Positional[tuple[Path, ...]]
+    results: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="STUDY …")]
     """Study folders, or their results.csv; several are read as one."""
-    format: Literal["md", "latex", "html"] | None = None
+    format: Format | None = None
     """Markdown, LaTeX or HTML; by default what --out ends in, or else Markdown."""
     metric: str = "accuracy"
     """Column to average and compare."""
     baseline: str | None = None
-    """Method (or whole label) to compare with, or `all` for every pair; by default the first method at each rate."""
+    """Method (or whole label) to compare with, or `all` for every pair; by default the first method of
+    each rate."""
     overview: bool = False
-    """A column a rate instead, and the lead of the baseline over each other method."""
+    """One column per rate instead, and the lead of the baseline over each other method."""
     paper: bool = False
     """Print the paper's tables beside ours instead."""
-    curve: Path | None = None
+    curve: MaybeFile = None
     """Also draw the metric against kept weights: .png, .svg or .pdf."""
-    out: Path | None = None
+    out: MaybeFile = None
     """Write the tables to a file instead of printing them."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print or write the tables."""
     asked = parse(Table, "table", arguments)
+
+    from bandstop.files import write_text
+    from bandstop.study.results import read_results
+    from bandstop.study.tables.groups import gather
+    from bandstop.study.tables.overview import overview_tables
+    from bandstop.study.tables.paper import paper_tables
+    from bandstop.study.tables.summary import check_metric, paired_tables, summary_tables
+
     groups = gather(read_results(asked.results))
     metric = check_metric(asked.metric)
     if asked.paper:

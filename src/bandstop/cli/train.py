@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from bandstop.cli.parse import parse
-from bandstop.cli.show import run_table
+from bandstop.cli.parse import Folder, glance, parse
 from bandstop.training.config import RunConfig
-from bandstop.training.folder import open_folder
-from bandstop.training.presets import held, many_rates, paper
-from bandstop.training.progress import Progress
-from bandstop.training.run import train_run
+from bandstop.training.presets import starting_config
+from bandstop.training.resume import stored_config
 
 __all__ = ["Train", "main"]
 
@@ -25,8 +21,9 @@ __all__ = ["Train", "main"]
 class Train:
     """Train a recogniser on skeleton sequences to an exact budget of connections.
 
-    DATA is `hands` (embedded), fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder with one
-    sub-folder per class, or a sequence archive .npz. Without a budget the network stays dense.
+    DATA is `hands` (embedded), fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a
+    folder with one sub-folder per class, or a sequence archive .npz. Without a budget the network stays
+    dense.
 
     Examples:
       bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98
@@ -34,13 +31,14 @@ class Train:
       bandstop train hands --macs 20000 --out runs/small
       bandstop train hands --rates 0.8:0.99 --out runs/any
       bandstop train hands --rate 0.98 --preset paper --epochs 2700 --out runs/paper98
+      bandstop train --resume --out runs/hands98
     """
 
-    out: Path
+    out: Folder
     """Folder of the run."""
     config: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
     resume: bool = False
-    """Continue an interrupted run with the settings stored in its folder."""
+    """Continue the interrupted run in --out with the settings stored there."""
     tensorboard: bool = False
     """Write curves for TensorBoard to OUT/tensorboard."""
     no_report: bool = False
@@ -51,20 +49,41 @@ class Train:
     """Save a checkpoint about this often."""
 
 
+@dataclass(frozen=True)
+class _Decisive:
+    """The flags that decide what the others start from."""
+
+    out: Path | None = None
+    resume: bool = False
+    preset: str | None = None
+    rates: str | None = None
+
+
+def asked_for(arguments: Sequence[str]) -> Train:
+    """The command line, read in two steps: what its flags start from, then all of them.
+
+    They start from the stored settings with ``--resume``, from the preset with ``--preset`` or ``--rates``,
+    and else from the defaults. `--help` shows the values that they start from.
+    """
+    first = glance(_Decisive, arguments)
+    if first.resume and first.out is not None:
+        config = stored_config(first.out)
+    else:
+        config = starting_config(first.preset, rates=first.rates is not None)
+    return parse(Train, "train", arguments, Train(out=tyro.MISSING, config=config))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
-    default = None
-    if _preset("paper", arguments):
-        default = Train(out=tyro.MISSING, config=paper(RunConfig(epochs=2700)))
-    elif _preset("held", arguments):
-        default = Train(out=tyro.MISSING, config=held(RunConfig()))
-    elif any(word.partition("=")[0] == "--rates" for word in arguments):
-        default = Train(out=tyro.MISSING, config=many_rates(RunConfig()))
-    asked = parse(Train, "train", arguments, default)
-    config = open_folder(asked.config, asked.out, asked.resume)
-    with Progress(asked.out.name, config.epochs, quiet=asked.quiet) as show:
+    asked = asked_for(arguments)
+
+    from bandstop.cli.show import run_table
+    from bandstop.training.progress import Progress
+    from bandstop.training.run import train_run
+
+    with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:
         metrics = train_run(
-            config,
+            asked.config,
             asked.out,
             resume=asked.resume,
             show=show,
@@ -77,9 +96,3 @@ def main(arguments: Sequence[str]) -> int:
         write_report(asked.out)
     print(run_table({asked.out.name: metrics}))
     return 0
-
-
-def _preset(name: str, arguments: Sequence[str]) -> bool:
-    """Whether the preset is asked for: it changes the defaults that the other flags start from."""
-    words = list(arguments)
-    return f"--preset={name}" in words or any(a == "--preset" and b == name for a, b in pairwise(words))

@@ -42,10 +42,10 @@ from bandstop.deploy.verify import (
     stream_scores,
 )
 from bandstop.errors import ExportError
+from bandstop.record.formats import Format
 
 __all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "make_c"]
 
-Format = Literal["c", "arduino", "onnx", "wasm", "bytes"]
 Aim = Literal["speed", "size"]
 Number = Literal["float32", "int16", "int8"]
 CALIBRATION = 256

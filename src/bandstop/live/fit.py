@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
 from bandstop.live.recogniser import LiveSettings, save_live
 from bandstop.live.windows import WindowPlan, training_windows
+from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet
-from bandstop.skeleton.augment import Augmentation
 from bandstop.training.config import RunConfig
-from bandstop.training.recogniser import Recogniser, load_recogniser
+from bandstop.training.model_file import Recogniser, load_recogniser
+from bandstop.training.presets import live_config
 from bandstop.training.run import train_run
 
 __all__ = ["LiveResult", "fit_live", "live_config", "window_set"]
@@ -31,18 +32,7 @@ class LiveResult:
 
     calibrated: Calibrated
     test: StreamMeasures | None
-    metrics: dict[str, Any]
-
-
-def live_config(config: RunConfig) -> RunConfig:
-    """``config`` with what windows of streams want: signals of motion, hardly any crops, larger batches.
-
-    >>> live_config(RunConfig(rate=0.98)).signal
-    'motion'
-    """
-    signal: Literal["motion", "places"] = "motion" if config.net.kind == "gcn" else "places"
-    augment = Augmentation(crop=0.03, warp=0.1, pace=0.0)
-    return replace(config, signal=signal, augment=augment, optim=replace(config.optim, batch=150))
+    metrics: Metrics
 
 
 def window_set(data: LiveData, plan: WindowPlan, *, per_gesture: int = 5, seed: int = 0) -> SequenceSet:

@@ -13,7 +13,7 @@ from bandstop.live.event import Event
 from bandstop.live.stream import Stream
 from bandstop.live.windows import WindowPlan
 from bandstop.skeleton.chunk import ChunkTable
-from bandstop.training.recogniser import Recogniser
+from bandstop.training.model_file import Recogniser
 
 __all__ = ["Looks", "events_of", "look_at"]
 

@@ -17,7 +17,7 @@ from bandstop.live.decision import Decider, DecisionRule
 from bandstop.live.event import Event
 from bandstop.live.stream import NONE
 from bandstop.live.windows import WindowPlan
-from bandstop.training.recogniser import Recogniser, load_recogniser
+from bandstop.training.model_file import Recogniser, load_recogniser
 
 __all__ = ["LIVE_FILE", "LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
 

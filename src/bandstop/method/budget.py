@@ -8,7 +8,7 @@ from typing import Literal
 
 from bandstop.errors import BudgetError
 
-__all__ = ["INDEX_BYTES", "VALUE_BYTES", "Budget", "sparse_bytes"]
+__all__ = ["INDEX_BYTES", "VALUE_BYTES", "Budget", "Kind", "Scope", "sparse_bytes"]
 
 VALUE_BYTES = 4
 """A stored value: float32."""

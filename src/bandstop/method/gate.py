@@ -17,7 +17,7 @@ from torch import Tensor
 from bandstop.errors import ConfigError
 from bandstop.method.gate_autograd import HardThreshold, LeakyProduct, LogisticScaled, Shrink, ShrinkScaled
 
-__all__ = ["Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
+__all__ = ["GATES", "Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
+from bandstop.nets.config import Adjacency, Combine
 from bandstop.nets.dropout import ByteDropout
 
 __all__ = ["GCN", "Adjacency", "ChannelNorm", "Combine", "GraphConv", "skeleton_heads"]
-
-Adjacency = Literal["skeleton", "free", "fixed"]
-Combine = Literal["sum", "concat"]
 
 
 def skeleton_heads(edges: Tensor, joints: int, heads: int) -> Tensor:

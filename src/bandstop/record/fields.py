@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 
 from bandstop.errors import ConfigError
+from bandstop.record.typed_json import field_types
 
 __all__ = ["check_fields", "number"]
 
 
-def number(default: float, low: float, high: float = math.inf, *, above: bool = False) -> Any:
-    """A field that must lie in [low, high], or in (low, high] if it must be ``above`` the lower end."""
+def number(default: float | None, low: float, high: float = math.inf, *, above: bool = False) -> Any:
+    """A field that must lie in [low, high], or in (low, high] if it must be ``above`` the lower end.
+
+    None is allowed where it is the default.
+    """
     return dataclasses.field(default=default, metadata={"low": low, "high": high, "above": above})
 
 
@@ -28,12 +32,14 @@ def check_fields(settings: Any, prefix: str = "") -> None:
         ...
     bandstop.errors.ConfigError: net.width must be in (0, 10], found 0
     """
-    hints = get_type_hints(type(settings))
+    hints = field_types(type(settings))
     for field in dataclasses.fields(settings):
         value, rule, choices = getattr(settings, field.name), field.metadata, _choices(hints[field.name])
         if choices and value not in choices:
             words = ", ".join(str(word) for word in choices if word is not None)
             raise ConfigError(f"{prefix}{field.name} must be one of {words}, found {value!r}")
+        if value is None and field.default is None:
+            continue
         if "low" in rule and not _inside(value, rule["low"], rule["high"], rule["above"]):
             raise ConfigError(f"{prefix}{field.name} must be {_bounds(**rule)}, found {value!r}")
 
@@ -50,7 +56,7 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 
 def _inside(value: Any, low: float, high: float, above: bool) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return False
     return (low < value if above else low <= value) and value <= high
 

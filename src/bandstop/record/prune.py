@@ -76,8 +76,8 @@ class PruneChoices:
     gain: Gain | None = None
     """Scale of each layer: raised as fewer connections pass, so that the layer's output keeps its variance
     (variance); as set from the given weights (fixed); or trained (learned). A trained gain drifts where a
-    normalisation follows its layer. Unless given, fixed in a GCN, whose layers are normalised, and variance in
-    every other network."""
+    normalisation follows its layer. Unless given, fixed in a GCN, whose layers are normalised, and
+    variance in every other network."""
     freeze: float = number(0.8, 0, 1, above=True)
     """Share of training after which the mask is fixed; 1 for never."""
     live: bool | None = None
@@ -97,8 +97,8 @@ class PruneChoices:
         check_fields(self, self.prefix)
         if self.live and self.freeze == 1:
             raise ConfigError(
-                "live connections need a mask that is fixed before the end (freeze < 1): connections added to "
-                "complete a path start near zero and need training after the freeze"
+                "live connections need a mask that is fixed before the end (freeze < 1): connections added "
+                "to complete a path start near zero and need training after the freeze"
             )
         if self.live and self.count == "passing":
             raise ConfigError(
@@ -106,7 +106,8 @@ class PruneChoices:
             )
         if self.dual and self.threshold != "prior":
             raise ConfigError(
-                f'dual steers the rate that the prior\'s quantile gives: set threshold="prior", found {self.threshold!r}'
+                'dual steers the rate that the prior\'s quantile gives: set threshold="prior", '
+                f"found {self.threshold!r}"
             )
 
 
@@ -118,10 +119,11 @@ PAPER_COOL = 1e-3
 """Final temperature of the paper's gate, which must end as a hard threshold."""
 
 HOLD_FIRST, HOLD, HOLD_POWER = 0.15, 0.7, 4.0
-"""How far latents that are held to the prior go at each renewal of the thresholds: at first, once the full rate
-applies, and the power with which it rises between."""
+"""How far latents that are held to the prior go at each renewal of the thresholds: at first, once the full
+rate applies, and the power with which it rises between."""
 
 MANY_RATES_RAMP = 0.5
-"""Share of training over which the rate rises when many rates share the latents: earlier than for one rate."""
+"""Share of training over which the rate rises when many rates share the latents: earlier than for one
+rate."""
 MANY_RATES_FREEZE = 0.6
 """Share of training after which the order of the connections is fixed."""

@@ -56,11 +56,11 @@ def hero_picture(run: Run) -> Figure:
         drawers.append((1.1, lambda axes: _histogram(axes, moments[-1].histogram)))
     if run.weights.adjacency is not None and run.weights.adjacency.size:
         drawers.append((1.35, lambda axes: _adjacency(axes, run)))
-    if run.measures.layers:
+    if run.metrics.layers:
         drawers.append((1.2, lambda axes: _layers(axes, run)))
     picture = figure(WIDTH, HEIGHT)
     picture.set_layout_engine("constrained", w_pad=0.18, h_pad=0.18, wspace=0.03)
-    picture.suptitle(headline(run.measures), x=0.018, ha="left", fontsize=21, fontweight="bold", color=INK)
+    picture.suptitle(headline(run.metrics), x=0.018, ha="left", fontsize=21, fontweight="bold", color=INK)
     if drawers:
         grid = picture.subplots(1, len(drawers), squeeze=False, width_ratios=[share for share, _ in drawers])
         for axes, (_, draw) in zip(grid[0], drawers, strict=True):
@@ -116,5 +116,5 @@ def _adjacency(axes: Axes, run: Run) -> None:
 
 
 def _layers(axes: Axes, run: Run) -> None:
-    draw_layers(axes, run.measures.layers, text_size=12.5)
+    draw_layers(axes, run.metrics.layers, text_size=12.5)
     _titles(axes, "Connections kept by layer")

@@ -10,6 +10,8 @@ import numpy as np
 
 from bandstop.errors import MissingExtra
 from bandstop.files import write_text
+from bandstop.record.folder import REPORT, read_metrics
+from bandstop.record.metrics import Metrics
 from bandstop.report import tables, words
 from bandstop.report.canvas import house_style, inline_svg
 from bandstop.report.plot_adjacency import MOST, head_panel
@@ -19,7 +21,7 @@ from bandstop.report.plot_gate import find_gate, gate_panels, gate_shapes
 from bandstop.report.plot_histogram import chosen_moments, histogram_panel, tallest
 from bandstop.report.plot_layers import layers_picture
 from bandstop.report.posture import flat_positions
-from bandstop.report.runfolder import Measures, Run, read_measures, read_run
+from bandstop.report.runfolder import Run, read_run
 
 try:
     from jinja2 import Environment, StrictUndefined
@@ -35,16 +37,16 @@ def write_report(run: Path, *, compare: Sequence[Path] = ()) -> Path:
 
     ``compare`` names other run folders to set beside this one in a table; only their metrics.json is read.
     """
-    others = [(Path(other).resolve().name, read_measures(Path(other))) for other in compare]
-    page = Path(run) / "report.html"
+    others = [(Path(other).resolve().name, read_metrics(Path(other))) for other in compare]
+    page = Path(run) / REPORT
     write_text(page, report_html(read_run(Path(run)), others))
     return page
 
 
-def report_html(run: Run, others: Sequence[tuple[str, Measures]] = ()) -> str:
+def report_html(run: Run, others: Sequence[tuple[str, Metrics]] = ()) -> str:
     """The page's text."""
-    measures = run.measures
-    everyone = [*others, (run.name, measures)]
+    metrics = run.metrics
+    everyone = [*others, (run.name, metrics)]
     dense = next((other for _, other in others if not other.pruned), None)
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -56,30 +58,30 @@ def report_html(run: Run, others: Sequence[tuple[str, Measures]] = ()) -> str:
     return template.render(
         style=Markup(folder.joinpath("page.css").read_text(encoding="utf-8")),
         name=run.name,
-        run=measures,
-        headline=words.headline(measures, dense),
-        method=words.method_sentence(measures),
-        counted=words.counting_sentence(measures),
-        tiles=tables.key_figures(measures),
+        run=metrics,
+        headline=words.headline(metrics, dense),
+        method=words.method_sentence(metrics),
+        counted=words.counting_sentence(metrics),
+        tiles=tables.key_figures(metrics),
         compared=[name for name, _ in everyone] if others else [],
         comparison=tables.comparison_rows([other for _, other in everyone]) if others else [],
-        layers=tables.layer_rows(measures.layers),
-        provenance=tables.provenance_rows(measures),
+        layers=tables.layer_rows(metrics.layers),
+        provenance=tables.provenance_rows(metrics),
         pairs=[
             (short_name(true, 60), short_name(taken, 60), times, of, words.share(times, of))
-            for true, taken, times, of in words.confused_pairs(measures)
+            for true, taken, times, of in words.confused_pairs(metrics)
         ],
         config=run.config,
         most=MOST,
-        least=max(330, 17 * len(measures.class_names) + 90),
+        least=max(330, 17 * len(metrics.class_names) + 90),
         **pictures,
     )
 
 
 def _pictures(run: Run) -> dict[str, object]:
     """Every picture the folder has the material for, as markup; the others are empty."""
-    measures, heads = run.measures, run.weights.adjacency
-    found_gate = find_gate(run.config) if measures.pruned else None
+    metrics, heads = run.metrics, run.weights.adjacency
+    found_gate = find_gate(run.config) if metrics.pruned else None
     return {
         "curves": [
             Markup(inline_svg(panel, title, f"{title} by epoch")) for title, panel in curve_panels(run.log)
@@ -89,19 +91,19 @@ def _pictures(run: Run) -> dict[str, object]:
         "gate_name": found_gate[0] if found_gate else "",
         "gates": [Markup(svg) for svg in _gates(run)] if found_gate else [],
         "bars": Markup(
-            inline_svg(layers_picture(measures.layers), "layers", "Kept and live connections by layer")
+            inline_svg(layers_picture(metrics.layers), "layers", "Kept and live connections by layer")
         )
-        if measures.layers
+        if metrics.layers
         else "",
         "heads": [Markup(svg) for svg in _heads(run)],
         "crowded": heads is not None and any(np.count_nonzero(head) > MOST for head in heads),
         "posed": run.weights.pose is not None,
         "confusion": Markup(
             inline_svg(
-                confusion_picture(measures.confusion, measures.class_names), "confusion", "Confusion matrix"
+                confusion_picture(metrics.confusion, metrics.class_names), "confusion", "Confusion matrix"
             )
         )
-        if 0 < len(measures.class_names) <= LARGEST_MATRIX
+        if 0 < len(metrics.class_names) <= LARGEST_MATRIX
         else "",
     }
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bandstop.report.canvas import LINE, MUTED, PASS, STOP, figure
 from bandstop.report.words import count
 
-__all__ = ["draw_adjacency", "head_panel"]
+__all__ = ["MOST", "draw_adjacency", "head_panel"]
 
 MOST = 40
 """Connections drawn a head at most: a dense head is a ball of wool."""

@@ -42,8 +42,8 @@ def _measures(log: Sequence[Epoch]) -> list[tuple[str, list[_Line]]]:
         (
             "accuracy",
             [
-                ("training", series("train_accuracy"), MUTED),
-                ("validation", series("validation_accuracy"), PASS),
+                ("training", series("train_accuracy") / 100, MUTED),
+                ("validation", series("validation_accuracy") / 100, PASS),
             ],
         ),
         ("loss", [("", series("loss"), INK)]),

@@ -8,21 +8,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from bandstop.record.metrics import LayerSize
 from bandstop.report.canvas import INK, LINE, MUTED, PASS, figure, plain_axes
-from bandstop.report.runfolder import Layer
 from bandstop.report.words import count
 
 __all__ = ["draw_layers", "layers_picture"]
 
 
-def layers_picture(layers: Sequence[Layer]) -> Figure:
+def layers_picture(layers: Sequence[LayerSize]) -> Figure:
     """One bar a layer."""
     picture = figure(640, 60 + 34 * len(layers))
     draw_layers(picture.add_subplot(), layers)
     return picture
 
 
-def draw_layers(axes: Axes, layers: Sequence[Layer], *, text_size: float = 10.5) -> None:
+def draw_layers(axes: Axes, layers: Sequence[LayerSize], *, text_size: float = 10.5) -> None:
     """Outline: all weights; pale: kept; solid: live. What is zero has no bar (a log axis has no zero)."""
     rows = range(len(layers))
     axes.set_xscale("log")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bandstop.report.runfolder import Layer, Measures
+from bandstop.record.metrics import LayerSize, Metrics
 from bandstop.report.words import count, duration, percent, share, size
 
 __all__ = ["Tile", "comparison_rows", "key_figures", "layer_rows", "provenance_rows"]
@@ -20,42 +20,41 @@ class Tile:
     note: str
 
 
-def key_figures(run: Measures) -> list[Tile]:
+def key_figures(run: Metrics) -> list[Tile]:
     """The figures that open the page."""
-    sparse = run.bytes_sparse if run.pruned else run.bytes_dense
     return [
-        Tile("Accuracy", percent(run.accuracy), f"class average {percent(run.class_accuracy)}"),
+        Tile("Accuracy", percent(run.accuracy / 100), f"class average {percent(run.class_accuracy / 100)}"),
         Tile("Weights kept", count(run.weights_kept), f"of {count(run.weights_total)} prunable"),
         Tile(
             "Live weights",
             count(run.weights_live),
             f"{share(run.weights_live, run.weights_kept)} of the kept",
         ),
-        Tile("Size", size(sparse), f"of {size(run.bytes_dense)} dense"),
+        Tile("Size", size(run.stored_bytes), f"of {size(run.bytes_dense)} dense"),
         Tile("Multiply-accumulates", count(run.macs_live), f"of {count(run.macs_dense)} dense"),
     ]
 
 
-_COMPARED: tuple[tuple[str, Callable[[Measures], str]], ...] = (
+_COMPARED: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
     ("Method", lambda run: run.method),
-    ("Accuracy", lambda run: percent(run.accuracy)),
-    ("Class accuracy", lambda run: percent(run.class_accuracy)),
+    ("Accuracy", lambda run: percent(run.accuracy / 100)),
+    ("Class accuracy", lambda run: percent(run.class_accuracy / 100)),
     ("Weights kept", lambda run: count(run.weights_kept)),
     ("Live weights", lambda run: count(run.weights_live)),
     ("All parameters kept", lambda run: count(run.parameters_kept)),
-    ("Bytes", lambda run: count(run.bytes_sparse if run.pruned else run.bytes_dense)),
+    ("Bytes", lambda run: count(run.stored_bytes)),
     ("MACs, dense", lambda run: count(run.macs_dense)),
     ("MACs, live", lambda run: count(run.macs_live)),
     ("Training time", lambda run: duration(run.seconds)),
 )
 
 
-def comparison_rows(runs: Sequence[Measures]) -> list[tuple[str, list[str]]]:
-    """A row a measure, a cell a run."""
+def comparison_rows(runs: Sequence[Metrics]) -> list[tuple[str, list[str]]]:
+    """One row per measure, one cell per run."""
     return [(label, [shown(run) for run in runs]) for label, shown in _COMPARED]
 
 
-def layer_rows(layers: Sequence[Layer]) -> list[list[str]]:
+def layer_rows(layers: Sequence[LayerSize]) -> list[list[str]]:
     """Name, shape, weights, kept, share, live, MACs, threshold and gain of every layer, and the sum."""
     rows = [
         [
@@ -74,7 +73,7 @@ def layer_rows(layers: Sequence[Layer]) -> list[list[str]]:
     return [*rows, ["all layers", "", *_amounts(*sums), "", ""]]
 
 
-def provenance_rows(run: Measures) -> list[tuple[str, str]]:
+def provenance_rows(run: Metrics) -> list[tuple[str, str]]:
     """How the figures came about; what is unknown is left out."""
     asked = (
         run.budget and f"{run.budget.kind} {run.budget.amount:,g}, {run.budget.scope or 'prunable weights'}"
@@ -88,7 +87,7 @@ def provenance_rows(run: Measures) -> list[tuple[str, str]]:
         ("Epochs", count(run.epochs)),
         ("Training time", duration(run.seconds)),
         ("Machine", run.machine),
-        ("Distilled from", run.distilled_from),
+        ("Distilled from", ", ".join(run.distilled_from)),
     ]
     return [(label, value) for label, value in rows if value]
 

@@ -34,7 +34,7 @@ def read_weights(path: Path) -> Weights:
         raise MissingExtra("safetensors", extra="app") from None
     if not path.is_file():
         raise DataError(
-            "a run folder must hold this file and it is not there",
+            "a finished run folder must hold this file and it is not there",
             path=path,
             hint="write the run again with 'bandstop train', or restore the file",
         )

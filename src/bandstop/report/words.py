@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bandstop import rivals
 from bandstop.errors import BudgetError
 from bandstop.method.budget import VALUE_BYTES
-from bandstop.report.runfolder import Measures
+from bandstop.record.metrics import Metrics
 
 __all__ = [
     "confused_pairs",
@@ -78,17 +77,17 @@ def duration(seconds: float) -> str:
     return f"{seconds // 3600:.0f}{_GAP}h {seconds % 3600 // 60:.0f}{_GAP}min"
 
 
-def headline(run: Measures, dense: Measures | None = None) -> str:
+def headline(run: Metrics, dense: Metrics | None = None) -> str:
     """The run in one line; ``dense`` is an unpruned run to set its accuracy against."""
     if not run.pruned:
-        return f"Dense: all {count(run.weights_total)} connections, {percent(run.accuracy)} accuracy"
+        return f"Dense: all {count(run.weights_total)} connections, {percent(run.accuracy / 100)} accuracy"
     cut = percent(1 - run.weights_kept / run.weights_total)
     kept = f"{count(run.weights_kept)} of {count(run.weights_total)} connections kept"
-    before = f"{percent(dense.accuracy)} dense → " if dense else ""
-    return f"{cut} pruned: {kept}, {verdict(run)}; {before}{percent(run.accuracy)} accuracy"
+    before = f"{percent(dense.accuracy / 100)} dense → " if dense else ""
+    return f"{cut} pruned: {kept}, {verdict(run)}; {before}{percent(run.accuracy / 100)} accuracy"
 
 
-def verdict(run: Measures) -> str:
+def verdict(run: Metrics) -> str:
     """Whether the budget was met, judged from the counts and not from what the run says of itself."""
     if run.budget is None:
         return "no budget asked"
@@ -111,7 +110,7 @@ def verdict(run: Measures) -> str:
     )
 
 
-def confused_pairs(run: Measures, most: int = 5) -> list[tuple[str, str, int, int]]:
+def confused_pairs(run: Metrics, most: int = 5) -> list[tuple[str, str, int, int]]:
     """The most frequent mistakes: (true class, class it was taken for, how often, of how many)."""
     wrong = [
         (row, column, times, sum(cells))
@@ -124,23 +123,14 @@ def confused_pairs(run: Measures, most: int = 5) -> list[tuple[str, str, int, in
     return [(names[row], names[column], times, of) for row, column, times, of in wrong[:most]]
 
 
-_METHODS = {
-    "dense": "no pruning, every connection is kept",
-    "pmp": "probabilistic magnitude pruning: each latent weight passes or stops at a band-stop gate whose "
-    "threshold is the quantile that the budget asks for, in a single training run",
-}
+def method_sentence(run: Metrics) -> str:
+    """The method's name and what it does, in one sentence; run folders of old versions have the name only."""
+    if not run.method_description:
+        return f"Method “{run.method}”."
+    return f"Method “{run.method}”: {run.method_description[0].lower()}{run.method_description[1:]}"
 
 
-def method_sentence(run: Measures) -> str:
-    """The method's name and what it does, in one sentence."""
-    name = run.method.lower()
-    if name in rivals.NAMES:
-        return f"Method “{run.method}”, a rival: {rivals.NAMES[name][0].lower()}{rivals.NAMES[name][1:]}"
-    explained = _METHODS.get(name)
-    return f"Method “{run.method}”" + (f" is {explained}." if explained else ".")
-
-
-def counting_sentence(run: Measures) -> str:
+def counting_sentence(run: Metrics) -> str:
     """What is counted, in one sentence."""
     fixed = run.parameters_total - run.weights_total
     return (

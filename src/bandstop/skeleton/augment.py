@@ -3,47 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor
 
-from bandstop.errors import ConfigError
+from bandstop.record.augment import AugmentConfig
 
 __all__ = ["Augmentation", "rotations", "warped_boundaries"]
 
 
-@dataclass(frozen=True)
-class Augmentation:
-    """How much a training sequence may be changed; zero switches a change off."""
+class Augmentation(AugmentConfig):
+    """Changes training sequences at random, as much as the settings say."""
 
-    crop: float = 0.12
-    """Largest share of the duration cut away at each end."""
-    warp: float = 0.25
-    """Strength of the smooth time warp."""
-    rotation: float = 0.3
-    """Largest rotation about each axis, in radians."""
-    scale: float = 0.15
-    """Largest relative change of size, per axis."""
-    noise: float = 0.02
-    """Standard deviation of joint noise, in units of the joint's RMS."""
-    drift: float = 0.0
-    """Standard deviation of a constant offset of each joint over the whole sequence, in units of its RMS."""
-    pace: float = 0.12
-    """Standard deviation of the logarithm of a duration's change, where signals hold the duration."""
-
-    def __post_init__(self) -> None:
-        for name, high in (
-            ("crop", 0.45),
-            ("warp", 0.33),
-            ("rotation", 10.0),
-            ("scale", 0.99),
-            ("noise", 1e3),
-            ("drift", 1e3),
-            ("pace", 10.0),
-        ):
-            if not 0 <= (found := getattr(self, name)) <= high:
-                raise ConfigError(f"augment.{name} must be between 0 and {high:g}, found {found}")
+    @staticmethod
+    def of(config: AugmentConfig) -> Augmentation:
+        """The settings of a run, put to work."""
+        return Augmentation(**vars(config))
 
     def boundaries(self, lengths: Tensor, chunks: int, generator: Generator) -> Tensor:
         """Random crop and warp of time."""

@@ -1,4 +1,4 @@
-"""Data sets named by key in a plan: where they are, their folds, and a fingerprint that tells them apart."""
+"""Data sets named by key in a plan: where they are, their folds, and a hash that tells them apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from bandstop.errors import ConfigError
 from bandstop.skeleton import SequenceSet, load
 
-__all__ = ["data_fingerprint", "folds_of", "place_of", "resolve_data"]
+__all__ = ["data_set_digest", "folds_of", "place_of", "resolve_data"]
 
 EMBEDDED = "hands"
 SBU_FOLDS = (1, 2, 3, 4, 5)
@@ -20,7 +20,8 @@ _KINDS = ("fpha", "sbu", "utd-mhad", "pyskl", "mediapipe")
 
 
 def folds_of(data: str) -> tuple[str, tuple[int | None, ...]]:
-    """Key and folds of a data set as a plan names it: SBU is judged on its five folds, or on one with ``@FOLD``.
+    """Key and folds of a data set as a plan names it: SBU is judged on its five folds, or on one with
+    ``@FOLD``.
 
     >>> folds_of("sbu"), folds_of("sbu@2"), folds_of("fpha")
     (('sbu', (1, 2, 3, 4, 5)), ('sbu', (2,)), ('fpha', (None,)))
@@ -40,7 +41,7 @@ def resolve_data(
     folder: Path,
     known: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Where each data set is: as the command line says (``KEY=SPEC``), or the plan; the embedded hands need no place.
+    """Where each data set is: as the command line says (``KEY=SPEC``), or the plan; the hands are embedded.
 
     ``keys`` are the data sets that are needed, ``known`` others that may be given all the same.
 
@@ -54,9 +55,8 @@ def resolve_data(
             raise ConfigError(f"--data needs KEY=DATA, for instance --data fpha=fpha:PATH, found {text!r}")
         said[key] = spec
     if strangers := sorted(set(said) - {*keys, *known}):
-        raise ConfigError(
-            f"--data {strangers[0]}: the plan has no such data; it names {', '.join(dict.fromkeys([*keys, *known]))}"
-        )
+        names = ", ".join(dict.fromkeys([*keys, *known]))
+        raise ConfigError(f"--data {strangers[0]}: the plan has no such data; it names {names}")
     found: dict[str, str] = {}
     for key in keys:
         if key in said:
@@ -87,12 +87,12 @@ def place_of(data: str, places: Mapping[str, str]) -> str:
     return places[key] if fold is None else f"{places[key]}@{fold}"
 
 
-def data_fingerprint(spec: str) -> str:
+def data_set_digest(spec: str) -> str:
     """Sixteen hexadecimal digits that change with any frame, label, split or class of the data."""
-    return _fingerprint(load(spec))
+    return _digest(load(spec))
 
 
-def _fingerprint(s: SequenceSet) -> str:
+def _digest(s: SequenceSet) -> str:
     found = hashlib.sha256()
     for array in (s.joints, s.offsets, s.labels, s.edges):
         found.update(np.ascontiguousarray(array).tobytes())

@@ -1,23 +1,23 @@
-"""One run of a study, executed wherever a worker is: under a lease, resumed if begun, its failure turned into words."""
+"""One run of a study, on any worker: under a lease, resumed if begun, a failure turned into words."""
 
 from __future__ import annotations
 
 import functools
 import shutil
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from bandstop.errors import BandstopError
 from bandstop.files import write_text
+from bandstop.record.folder import CHECKPOINT, CONFIG
 from bandstop.skeleton import SequenceSet, load
-from bandstop.study.folder import StudyFolder, lease, note
+from bandstop.study.study_folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
-from bandstop.training.folder import CHECKPOINT, CONFIG
 from bandstop.training.run import train_run
 
-__all__ = ["Outcome", "Task", "execute"]
+__all__ = ["Task", "TaskResult", "execute"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskResult:
     """What became of a task."""
 
     run: str
@@ -43,14 +43,14 @@ class Outcome:
     details: str = ""
 
 
-def execute(task: Task) -> Outcome:
+def execute(task: Task) -> TaskResult:
     """Train the task's run, or find that it is finished already; never raises for what a run can do wrong."""
     study = StudyFolder(Path(task.root))
     with lease(study.root, task.run) as mine:
         if study.finished(task.run):
-            return Outcome(task.run, "finished")
+            return TaskResult(task.run, "finished")
         if not mine:
-            return Outcome(task.run, "busy")
+            return TaskResult(task.run, "busy")
         folder = study.run(task.run)
         try:
             config = RunConfig.from_json(task.config)
@@ -58,28 +58,33 @@ def execute(task: Task) -> Outcome:
             note(study.root, task.run, "began", resumed=(folder / CHECKPOINT).is_file())
             sequences = _load(config.data)
             train_run(
-                config, folder, resume=True, sequences=sequences, checkpoint_seconds=task.checkpoint_seconds
+                config,
+                folder,
+                resume=(folder / CONFIG).is_file(),
+                sequences=sequences,
+                checkpoint_seconds=task.checkpoint_seconds,
             )
         except Exception as error:
             note(study.root, task.run, "failed")
-            return Outcome(task.run, "failed", _sentence(error), traceback.format_exc())
+            return TaskResult(task.run, "failed", _sentence(error), traceback.format_exc())
         note(study.root, task.run, "finished")
-    return Outcome(task.run, "finished")
+    return TaskResult(task.run, "finished")
 
 
 def _prepare(folder: Path, config: RunConfig) -> None:
     """Make an interrupted run's folder one that can be taken up.
 
-    A process killed before it wrote the config leaves nothing of worth; one whose study or data were moved since knows
-    old places (its id vouches for everything else).
+    A process killed before it wrote the config leaves nothing of worth; one whose study or data were moved
+    since knows old places (its id vouches for everything else).
     """
     if not folder.is_dir():
         return
     stored = folder / CONFIG
     if not stored.is_file():
         shutil.rmtree(folder)
-    elif RunConfig.from_json(stored.read_text(encoding="utf-8")) != config:
-        write_text(stored, config.to_json())
+    else:
+        known = RunConfig.from_json(stored.read_text(encoding="utf-8"))
+        write_text(stored, replace(known, data=config.data, distill=config.distill).to_json())
 
 
 @functools.lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-from bandstop.study.engine import Standing
+from bandstop.study.dispatch import Standing
 
 __all__ = ["StudyProgress", "duration", "seconds_left"]
 

@@ -1,4 +1,4 @@
-"""The results of a study: one row a finished run, in a CSV file that anything can read."""
+"""The results of a study: one row per finished run, in a CSV file that anything can read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 
 from bandstop.errors import DataError, MissingExtra
 from bandstop.files import atomic_write, write_text
-from bandstop.study.folder import StudyFolder
+from bandstop.record.folder import read_metrics
+from bandstop.record.metrics import Metrics
 from bandstop.study.runs import PlannedRun
-from bandstop.training.folder import read_metrics
+from bandstop.study.study_folder import StudyFolder
 
-__all__ = ["Results", "Row", "read_results"]
+__all__ = ["ResultRow", "Results", "read_results"]
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """A finished run."""
 
     id: str
@@ -65,7 +66,7 @@ class Results:
     def __init__(self, folder: StudyFolder, runs: Sequence[PlannedRun], *, parquet: bool = False) -> None:
         self.folder, self.parquet = folder, parquet
         self.runs = {run.id: run for run in runs}
-        self.rows: dict[str, dict[str, Any]] = {}
+        self.rows: dict[str, Metrics] = {}
 
     def __contains__(self, run: str) -> bool:
         return run in self.rows
@@ -74,35 +75,33 @@ class Results:
         """Take in a finished run."""
         self.rows[run] = read_metrics(self.folder.run(run))
 
-    def table(self) -> list[Row]:
+    def table(self) -> list[ResultRow]:
         """All rows, in the plan's order."""
         return [self._row(run) for run in self.runs.values() if run.id in self.rows]
 
     def line(self, run: str) -> str:
         """A finished run in a few words."""
         row = self._row(self.runs[run])
-        return f"{run}: {row.accuracy:.2f} %, {row.weights_kept:,} of {row.weights_total:,} weights, {row.seconds:.0f} s"
+        weights = f"{row.weights_kept:,} of {row.weights_total:,} weights"
+        return f"{run}: {row.accuracy:.2f} %, {weights}, {row.seconds:.0f} s"
 
     def write(self) -> None:
         """Rewrite ``results.csv`` (and ``results.parquet`` where wanted) atomically."""
         rows = self.table()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        names = [f.name for f in fields(Row)]
+        names = [f.name for f in fields(ResultRow)]
         writer.writerow(names)
         writer.writerows([_text(getattr(row, name)) for name in names] for row in rows)
         write_text(self.folder.root / "results.csv", text.getvalue())
         if self.parquet:
             _write_parquet(rows, self.folder.root / "results.parquet")
 
-    def _row(self, run: PlannedRun) -> Row:
+    def _row(self, run: PlannedRun) -> ResultRow:
         found, axes, net = self.rows[run.id], run.axes, run.config.net
-        given = {
-            f.name: found[f.name]
-            for f in fields(Row)
-            if f.name in found and f.name not in ("method", "prior", "seed")
-        }
-        return Row(
+        measured = {f.name for f in fields(Metrics)} & {f.name for f in fields(ResultRow)}
+        given = {name: getattr(found, name) for name in measured - {"method", "prior", "seed"}}
+        return ResultRow(
             **given,
             id=run.id,
             data=axes.data,
@@ -114,9 +113,9 @@ class Results:
             fold=axes.fold,
             net=net.kind if net.kind == "gcn" else f"{net.kind}-{net.layers}",
             preset=run.config.preset,
-            bytes=found["bytes_dense" if axes.method == "dense" else "bytes_sparse"],
-            distilled=len(found["distilled_from"]),
-            teacher_seconds=round(float(sum(self.rows[t]["seconds"] for t in run.teachers)), 2),
+            bytes=found.stored_bytes,
+            distilled=len(found.distilled_from),
+            teacher_seconds=round(float(sum(self.rows[t].seconds for t in run.teachers)), 2),
         )
 
 
@@ -124,22 +123,22 @@ def _text(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def _write_parquet(rows: list[Row], path: Path) -> None:
+def _write_parquet(rows: list[ResultRow], path: Path) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow", extra="study") from None
     kinds = {"int": pyarrow.int64(), "float": pyarrow.float64(), "str": pyarrow.string()}
-    schema = pyarrow.schema([(f.name, kinds[str(f.type).split(" ")[0]]) for f in fields(Row)])
-    columns = {f.name: [getattr(row, f.name) for row in rows] for f in fields(Row)}
+    schema = pyarrow.schema([(f.name, kinds[str(f.type).split(" ")[0]]) for f in fields(ResultRow)])
+    columns = {f.name: [getattr(row, f.name) for row in rows] for f in fields(ResultRow)}
     with atomic_write(path) as part:
         parquet.write_table(pyarrow.table(columns, schema=schema), part)
 
 
-def read_results(paths: Sequence[Path]) -> list[Row]:
+def read_results(paths: Sequence[Path]) -> list[ResultRow]:
     """Rows of result files or study folders, in order; a run that is in several is taken once."""
-    found: dict[str, Row] = {}
+    found: dict[str, ResultRow] = {}
     for given in paths:
         path = given / "results.csv" if given.is_dir() else given
         if not path.is_file():
@@ -155,10 +154,10 @@ def read_results(paths: Sequence[Path]) -> list[Row]:
     return list(found.values())
 
 
-def _parse(text: str, path: Path) -> list[Row]:
+def _parse(text: str, path: Path) -> list[ResultRow]:
     reader = csv.reader(io.StringIO(text))
     header = next(reader, [])
-    missing = [f.name for f in fields(Row) if f.name not in header]
+    missing = [f.name for f in fields(ResultRow) if f.name not in header]
     if missing:
         raise DataError(
             f"a results file needs the column {missing[0]!r}; is it written by bandstop study?",
@@ -173,7 +172,7 @@ def _parse(text: str, path: Path) -> list[Row]:
             )
         named = dict(zip(header, cells, strict=True))
         try:
-            rows.append(Row(**{f.name: _value(named[f.name], str(f.type)) for f in fields(Row)}))
+            rows.append(ResultRow(**{f.name: _value(named[f.name], str(f.type)) for f in fields(ResultRow)}))
         except ValueError as error:
             raise DataError(
                 f"a value is not of its column's type ({error})", path=path, line=reader.line_num

@@ -1,4 +1,4 @@
-"""From a plan to its runs: each with axes, a resolved config and an id that stays the same wherever it is run."""
+"""From a plan to its runs: each with axes, a resolved config and an id that never changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bandstop.errors import ConfigError
+from bandstop.rivals import NAMES
 from bandstop.study.data import folds_of
 from bandstop.study.plan import DEFAULT, Grid, Plan
 from bandstop.study.settings import Layer, resolve
 from bandstop.training.config import RunConfig
+from bandstop.training.method import recipe_of
 
 __all__ = ["Axes", "PlannedRun", "digest", "expand"]
 
@@ -84,8 +86,8 @@ def expand(
 ) -> tuple[list[PlannedRun], list[str]]:
     """All runs of a plan in its order, and remarks (variants that come to the same run are run once).
 
-    ``overrides`` are settings that win over the plan's; ``only`` holds filters such as ``"seed=0,1"``; the teachers of
-    a run that passes are kept too.
+    ``overrides`` are settings that win over the plan's; ``only`` holds filters such as ``"seed=0,1"``; the
+    teachers of a run that passes are kept too.
     """
     places = [place for i, grid in enumerate(plan.grids, 1) for place in _places(plan, grid, i)]
     made: dict[int, PlannedRun] = {}
@@ -101,7 +103,7 @@ def expand(
 
 
 def _places(plan: Plan, grid: Grid, number: int) -> Iterator[_Place]:
-    known = {"pmp", "dense", *_rivals()}
+    known = {"pmp", "dense", *NAMES}
     for method in grid.method:
         if method not in known:
             where = f"{plan.source}: [[grid]] number {number}"
@@ -151,7 +153,7 @@ def _run(
 def _check_recipe(config: RunConfig, where: str) -> None:
     """Refuse settings that do not go together now, not when the run's turn comes."""
     try:
-        config.prune.recipe(config.prior)
+        recipe_of(config)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
@@ -171,7 +173,8 @@ def _teachers(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, 
     if missing or not found:
         raise ConfigError(
             f"{where} teachers: the study has no dense run of {axes.data} (variant {asked.variant}) "
-            f"with seed {' or '.join(missing) or 'of any kind'}; add a [[grid]] of them, without teachers of its own"
+            f"with seed {' or '.join(missing) or 'of any kind'}; add a [[grid]] of them, without teachers "
+            "of its own"
         )
     return tuple(found[seed] for seed in sorted(found))
 
@@ -230,9 +233,3 @@ def _matches(axes: Axes, wanted: Mapping[str, tuple[Any, ...]]) -> bool:
 
 def _fields(exclusion: Any) -> dict[str, tuple[Any, ...]]:
     return {field.name: getattr(exclusion, field.name) for field in dataclasses.fields(exclusion)}
-
-
-def _rivals() -> tuple[str, ...]:
-    from bandstop.rivals import NAMES
-
-    return tuple(NAMES)

@@ -1,4 +1,4 @@
-"""Finished work is kept: runs of other studies, and runs of this one whose ids changed because a setting was added since."""
+"""Finished work is kept: runs of other studies, and runs whose ids changed when a setting was added."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bandstop.errors import BandstopError, DataError
-from bandstop.study.folder import StudyFolder, note
+from bandstop.record.folder import CONFIG
 from bandstop.study.runs import PlannedRun, digest
+from bandstop.study.study_folder import StudyFolder, note
 from bandstop.training.config import RunConfig
-from bandstop.training.folder import CONFIG
 
 __all__ = ["check_sources", "take_over"]
 
@@ -36,7 +36,7 @@ def take_over(study: StudyFolder, runs: Sequence[PlannedRun], others: Sequence[P
             renamed[found.name] = run.id
             if source is study:
                 found.rename(study.run(run.id))
-            elif study.fingerprints.get(run.axes.data, "?") == source.fingerprints.get(run.axes.data):
+            elif study.digests.get(run.axes.data, "?") == source.digests.get(run.axes.data):
                 _copy(found, study.run(run.id))
             else:
                 continue

@@ -1,24 +1,78 @@
-"""The one description of a run: what the command line builds, the run folder stores and a resumed run reads."""
+"""The one description of a run: built by the command line, stored in the run folder, read on resume."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from bandstop import rivals
 from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
-from bandstop.nets import NetConfig
-from bandstop.skeleton.augment import Augmentation
+from bandstop.nets.config import NetConfig
+from bandstop.record.augment import AugmentConfig
+from bandstop.record.budget import BudgetChoice
+from bandstop.record.fields import check_fields, number
+from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
+from bandstop.record.typed_json import build
+from bandstop.rivals import NAMES
 from bandstop.training.lr import Rule
-from bandstop.training.prune_config import PruneConfig
-from bandstop.training.typed_json import build, in_range
 
 __all__ = ["DistillConfig", "OptimConfig", "PruneConfig", "RunConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneConfig(PruneChoices):
+    """The method's choices; see ``bandstop.Recipe``, which ``bandstop.training.method`` makes of them."""
+
+    prefix: ClassVar[str] = "prune."
+
+    gate: Literal["soft", "hard", "garrote", "logistic"] = "soft"
+    """Band-stop gate."""
+    leak: float = number(1.0, 0, 1)
+    """Gradient that reaches a stopped weight (exact gates): 1 as if the gate were open, 0 the true
+    derivative."""
+    power: float = number(2.0, 0.1, 100)
+    """Exponent of the garrote gate."""
+    sigma: float = number(1.0, 1e-9, 1e9)
+    """σ of the logistic gate."""
+    cool: float = number(PAPER_COOL, 1e-9, 1e3)
+    """Final temperature of the logistic gate."""
+    ramp: float = number(0.7, 0, 1)
+    """Share of training over which the rate rises cubically; 0 applies the full rate from the start."""
+    kl: float = number(0.0, 0, 1e9)
+    """λ, the weight of KL(P‖Q) in the loss."""
+    kl_decay: float = number(0.0, 0, 100)
+    """Power with which λ decays to nothing until the mask is fixed; 0 for constant."""
+    prior_scale: float = number(1.0, 1e-6, 1e6)
+    """Scale of the prior, in latent units."""
+    prior_std: float | None = number(None, 1e-6, 1e6)
+    """Standard deviation of the prior, in latent units, instead of its scale: the same for every family."""
+    hold_first: float = number(HOLD_FIRST, 0, 1)
+    """Threshold held: fraction of the way to the prior's quantiles that latents go whenever thresholds are
+    renewed, at first."""
+    hold: float = number(HOLD, 0, 1)
+    """Threshold held: the same fraction once the ramp has ended."""
+    live: bool = True
+    """The budget is spent on live connections only, those on a path from an input to an output; with
+    `--prune.no-live` on any."""
+    passes: int = number(3, 1, 64)
+    """Many rates at once: passes per step, at the lowest, at drawn and at the highest rate; 1 for a drawn
+    rate only."""
+    self_share: float = number(0.5, 0, 1)
+    """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
+    follow: bool = False
+    """Many rates at once: gains, biases and normalisations follow the rate."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.prefix)
+        if self.allocation == "given":
+            raise ConfigError(
+                "prune.allocation given needs densities by layer name, which only bandstop.Recipe takes; "
+                "choose learned, lamp, uniform or erk"
+            )
 
 
 @dataclass(frozen=True)
@@ -27,28 +81,28 @@ class OptimConfig:
 
     kind: Literal["adamw", "adam"] = "adamw"
     """AdamW, or Adam as in the paper."""
-    lr: float = 1e-2
+    lr: float = number(1e-2, 0)
     """Learning rate."""
-    latent_lr: float = 2e-1
+    latent_lr: float = number(2e-1, 0)
     """Learning rate of latent weights (pruned runs)."""
-    weight_decay: float = 1e-2
+    weight_decay: float = number(1e-2, 0, 1e3)
     """Weight decay of dense weights."""
-    batch: int = 75
-    """Sequences a batch."""
+    batch: int = number(75, 2)
+    """Sequences per batch."""
     rule: Rule = "cosine"
     """Learning-rate rule."""
-    warmup: float = 0.03
+    warmup: float = number(0.03, 0, 1)
     """Share of training with rising learning rate."""
-    hold: float | None = None
-    """Share of training before the cosine's fall begins; unless given, none in a dense training and half in a pruned one."""
-    smoothing: float = 0.0
+    hold: float | None = number(None, 0, 1)
+    """Share of training before the cosine's fall begins; unless given, none in a dense training and half in a
+    pruned one."""
+    smoothing: float = number(0.0, 0, 1)
     """Label smoothing."""
-    average: float = 0.0
+    average: float = number(0.0, 0, 1)
     """Decay of the moving average of weights used once the mask is fixed; 0 for none."""
 
     def __post_init__(self) -> None:
-        in_range(self, "optim", lr=(0, 1e30), latent_lr=(0, 1e30), weight_decay=(0, 1e3), batch=(2, 10**9))
-        in_range(self, "optim", warmup=(0, 1), hold=(0, 1), smoothing=(0, 1), average=(0, 1))
+        check_fields(self, "optim.")
 
 
 @dataclass(frozen=True)
@@ -57,86 +111,75 @@ class DistillConfig:
 
     teachers: tuple[str, ...] = ()
     """Run folders whose averaged predictions are learned from; their training is an extra cost."""
-    share: float = 0.7
+    share: float = number(0.7, 0, 1)
     """Share of the loss that comes from the teachers."""
-    temperature: float = 2.0
+    temperature: float = number(2.0, 1e-3, 1e3)
     """Softening of predictions."""
 
     def __post_init__(self) -> None:
-        in_range(self, "distill", share=(0, 1), temperature=(1e-3, 1e3))
+        check_fields(self, "distill.")
 
 
-@dataclass(frozen=True)
-class RunConfig:
-    """A whole run, resolved."""
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(BudgetChoice):
+    """A whole run. ``resolved()`` fills in what depends on other settings."""
 
     data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")] = "hands"
-    """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive .npz."""
+    """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive
+    .npz."""
     method: str = "pmp"
-    """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, … (docs/rivals.md)."""
-    rate: float | None = None
-    """Budget: share of the weights to remove."""
+    """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, …
+    (docs/rivals.md)."""
     rates: str | None = None
-    """Budget: every rate of a range LOWEST:HIGHEST at once; `bandstop extract` takes any of them out of the run."""
-    weights: int | None = None
-    """Budget: number of weights to keep."""
-    bytes: int | None = None
-    """Budget: bytes of the sparse network."""
-    macs: int | None = None
-    """Budget: multiply-accumulates an inference."""
-    scope: Literal["prunable", "network"] | None = None
-    """Whether the budget counts prunable weights only or every parameter of the network; unless given, bytes count everything."""
+    """Budget: every rate of a range LOWEST:HIGHEST at once; `bandstop extract` takes any of them out of
+    the run."""
     rival: tuple[tuple[str, float | str], ...] = ()
     """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
     preset: Literal["default", "paper", "held"] = "default"
-    """Which preset the settings started from."""
-    seed: int = 0
+    """The preset that the other settings start from."""
+    seed: int = number(0, 0, 2**31 - 1)
     """Seed of everything random."""
-    epochs: int = 400
+    epochs: int = number(400, 1)
     """Passes over the training set."""
-    chunks: int = 32
-    """Temporal chunks a sequence."""
+    chunks: int = number(32, 2)
+    """Temporal chunks per sequence."""
     signal: Literal["places", "motion"] = "places"
-    """What the GCN sees of a joint: its place in each chunk, or also its steps from chunk to chunk and how long the sequence is."""
-    validation: float = 0.0
+    """What the GCN sees of a joint: its place in each chunk, or also its steps from chunk to chunk and the
+    length of the sequence."""
+    validation: float = number(0.0, 0, 0.95)
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
-    threads: int = 1
+    threads: int = number(1, 1, 1024)
     """Threads of torch: one is fastest for nets this small."""
     extracted_from: Annotated[str | None, tyro.conf.Suppress] = None
     """The run, trained for many rates, that this one was taken out of."""
     net: NetConfig = field(default_factory=NetConfig)
     prune: PruneConfig = field(default_factory=PruneConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
-    augment: Augmentation = field(default_factory=Augmentation)
+    augment: AugmentConfig = field(default_factory=AugmentConfig)
     distill: DistillConfig = field(default_factory=DistillConfig)
 
     def __post_init__(self) -> None:
-        asked = [k for k in ("rate", "weights", "bytes", "macs") if getattr(self, k) is not None]
-        if len(asked) > 1:
-            raise ConfigError(
-                f"one budget at a time: found {' and '.join('--' + k for k in asked)}; give only one of them"
-            )
-        in_range(self, "config", epochs=(1, 10**9), chunks=(2, 10**6), threads=(1, 1024), seed=(0, 2**31 - 1))
-        in_range(self, "config", validation=(0, 0.95))
-        if self.method not in ("pmp", "dense", *rivals.NAMES):
-            names = ", ".join(rivals.NAMES)
+        super().__post_init__()
+        check_fields(self, "config.")
+        asked = bool(self.asked)
+        if self.method not in ("pmp", "dense", *NAMES):
+            names = ", ".join(NAMES)
             raise ConfigError(f"method must be one of pmp, dense, {names}; found {self.method!r}")
-        if self.method != "pmp" and bool(asked) == (self.method == "dense"):
-            problem = "keeps every weight" if asked else "needs one"
-            raise ConfigError(
-                f"method {self.method} {problem}: {'leave out' if asked else 'add'} a budget such as --rate 0.98"
-            )
+        if self.method != "pmp" and asked == (self.method == "dense"):
+            problem = "keeps every weight: leave out" if asked else "needs one: add"
+            raise ConfigError(f"method {self.method} {problem} a budget such as --rate 0.98")
         if self.rates is not None and self.method != "pmp":
             raise ConfigError(
                 f"only method pmp trains for many rates at once, found {self.method} with --rates"
             )
         if self.signal == "motion" and self.net.kind != "gcn":
             raise ConfigError(
-                f"--signal motion is for the GCN, found --net.kind {self.net.kind}; leave it out: an LSTM sees motion by itself"
+                f"--signal motion is for the GCN, found --net.kind {self.net.kind}; leave it out: "
+                "an LSTM sees motion by itself"
             )
-        _ = self.budget, self.rate_range  # refuses amounts that no network can meet
+        _ = self.rate_range  # refuses what is no range
 
     @property
     def rate_range(self) -> tuple[float, float] | None:
@@ -146,11 +189,8 @@ class RunConfig:
     @property
     def budget(self) -> Budget | None:
         """The asked budget, or the highest of a range; none for a dense run."""
-        for kind in ("rate", "weights", "bytes", "macs"):
-            amount = getattr(self, kind)
-            if amount is not None:
-                return Budget(kind, amount, self.scope or ("network" if kind == "bytes" else "prunable"))
-        return None if self.rate_range is None else Budget.rate(self.rate_range[1])
+        single = super().budget
+        return Budget.rate(self.rate_range[1]) if single is None and self.rate_range is not None else single
 
     @property
     def dense(self) -> bool:
@@ -164,18 +204,14 @@ class RunConfig:
 
     def resolved(self) -> RunConfig:
         """With what depends on other settings filled in."""
-        dropout, hold = (
-            (0.3, 0.0) if self.dense or self.method == "small-dense" else (self._pruned_dropout, 0.5)
-        )
-        dropout = dropout if self.net.dropout is None else self.net.dropout
-        hold = hold if self.optim.hold is None else self.optim.hold
-        net, optim = (
-            dataclasses.replace(self.net, dropout=dropout),
-            dataclasses.replace(self.optim, hold=hold),
-        )
-        gain = self.prune.gain or ("fixed" if self.net.kind == "gcn" else "variance")
+        unpruned = self.dense or self.method == "small-dense"
+        dropout, hold = (0.3, 0.0) if unpruned else (self._pruned_dropout, 0.5)
+        gain = "fixed" if self.net.kind == "gcn" else "variance"
         return dataclasses.replace(
-            self, net=net, optim=optim, prune=dataclasses.replace(self.prune, gain=gain)
+            self,
+            net=_filled(self.net, dropout=dropout),
+            optim=_filled(self.optim, hold=hold),
+            prune=_filled(self.prune, gain=gain),
         )
 
     def to_json(self) -> str:
@@ -184,12 +220,22 @@ class RunConfig:
 
     @staticmethod
     def from_json(text: str) -> RunConfig:
-        """From a run folder; unknown or missing fields are refused by name."""
+        """From a run folder: unknown fields are refused by name, missing ones keep their defaults."""
         try:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             raise ConfigError(f"config is not valid JSON: {error}") from None
         return build(RunConfig, found, "config")
+
+
+def _filled(settings: Any, **values: object) -> Any:
+    """``settings`` with each of ``values`` that is not given.
+
+    >>> _filled(OptimConfig(), hold=0.5).hold, _filled(OptimConfig(hold=0.2), hold=0.5).hold
+    (0.5, 0.2)
+    """
+    missing = {name: value for name, value in values.items() if getattr(settings, name) is None}
+    return dataclasses.replace(settings, **missing)
 
 
 def parse_range(text: str) -> tuple[float, float]:

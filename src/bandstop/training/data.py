@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from bandstop.record.augment import AugmentConfig
 from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
@@ -45,15 +46,16 @@ class TrainingData:
         _, joints, values = self.judge_signals.shape
         return {"joints": joints, "signal": values, "classes": self.classes}
 
-    def fingerprint(self) -> str:
-        """Changes when the data does: a resumed run must see the same."""
+    def frames_digest(self) -> str:
+        """A hash of frames, labels and split: a resumed run must see the same."""
         digest = hashlib.sha256()
         for part in (self.source.joints, self.source.offsets, self.source.labels, self.source.split):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
 
-    def epoch(self, augmentation: Augmentation, generator: Generator) -> tuple[Tensor, Tensor]:
-        """All training sequences once, in random order, each changed anew: signals ``[N, V, S]`` and labels."""
+    def epoch(self, augment: AugmentConfig, generator: Generator) -> tuple[Tensor, Tensor]:
+        """All training sequences once, in random order, each changed anew: signals ``[N, V, S]``, labels."""
+        augmentation = Augmentation.of(augment)
         order = torch.randperm(len(self.table), generator=generator)
         root, lengths = self.normaliser.root, self.table.lengths[order]
         boundaries = augmentation.boundaries(lengths, self.normaliser.chunks, generator)
@@ -62,17 +64,20 @@ class TrainingData:
         frames = None if self.normaliser.duration is None else augmentation.frames(lengths, generator)
         return self.normaliser.signals(augmentation(chunks, generator), frames), self.labels[order]
 
-    def calibration(self, augmentation: Augmentation, epochs: int = 8) -> Iterator[Tensor]:
-        """The signals of some epochs, always the same ones, to measure the statistics of normalisations on."""
+    def calibration(self, augment: AugmentConfig, epochs: int = 8) -> Iterator[Tensor]:
+        """The signals of some epochs, always the same, to measure the statistics of normalisations on."""
         generator = torch.Generator().manual_seed(2_654_435_761)
         for _ in range(epochs):
-            yield from torch.split(self.epoch(augmentation, generator)[0], 1024)
+            yield from torch.split(self.epoch(augment, generator)[0], 1024)
 
 
 def prepare(
     sequences: SequenceSet, *, chunks: int, motion: bool = False, validation: float = 0.0, seed: int = 0
 ) -> TrainingData:
-    """Split, measure the normaliser on the training part, and chunk the judging part; ``motion``: signals hold it too."""
+    """Split, measure the normaliser on the training part, and chunk the judging part.
+
+    ``motion``: signals hold it too.
+    """
     sequences = sequences.repaired()
     train, judge, judged_on = train_and_test(sequences, validation=validation, seed=seed)
     raw = ChunkTable(sequences.subset(train))

@@ -1,39 +1,28 @@
-"""The training loop: one object that holds all that changes, so that it can be saved and taken up again bit by bit."""
+"""The training loop: one object holds all that changes, so that it can be saved and resumed bit for bit."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bandstop.engine.multirate.pruner import MultiRatePruner
-from bandstop.engine.pruner import Pruner
 from bandstop.errors import DivergenceError, TrainingError
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData
+from bandstop.training.distil import Teacher, distillation, soft_target
 from bandstop.training.lr import PaperRule, cosine
-from bandstop.training.methods import make_method
+from bandstop.training.measure import accuracy, predict
+from bandstop.training.method import Layers, StepResult, make_method
 
-__all__ = ["Trainer", "distillation", "soft_target"]
+__all__ = ["Trainer"]
 
-
-def distillation(scores: Tensor, target: Tensor, temperature: float) -> Tensor:
-    """``T² · KL(target‖student)`` at temperature T; ``target`` are probabilities, softened as much."""
-    student = F.log_softmax(scores / temperature, dim=1)
-    return F.kl_div(student, target, reduction="batchmean") * temperature**2
-
-
-@torch.no_grad()
-def soft_target(
-    teachers: Sequence[Callable[[Tensor], Tensor]], signals: Tensor, temperature: float
-) -> Tensor:
-    """The mean of what the teachers find probable, softened by ``temperature``."""
-    return torch.stack([F.softmax(teacher(signals) / temperature, dim=1) for teacher in teachers]).mean(0)
+MOMENTS = 50
+"""How often a validation part is judged during training, at most."""
 
 
 class Trainer:
@@ -44,7 +33,7 @@ class Trainer:
         config: RunConfig,
         net: nn.Module,
         data: TrainingData,
-        teachers: Sequence[Callable[[Tensor], Tensor]] = (),
+        teachers: Sequence[Teacher] = (),
     ) -> None:
         self.config, self.net, self.data, self.teachers = config, net, data, teachers
         self.batches = max(1, round(len(data.table) / config.optim.batch))
@@ -57,11 +46,7 @@ class Trainer:
             group["top_lr"] = group["lr"]
         kind = torch.optim.AdamW if optim.kind == "adamw" else torch.optim.Adam
         self.optimiser = kind(groups, lr=optim.lr, betas=(0.9, 0.999), fused=True)
-        if bind := getattr(self.method, "bind", None):
-            bind(self.optimiser)
-        self._lr_progress: Callable[[float], float] = getattr(
-            self.method, "lr_progress", lambda progress: progress
-        )
+        self.method.bind(self.optimiser)
         self.rule = PaperRule(optim.rule) if optim.rule.startswith("paper") else None
         self.generator = torch.Generator().manual_seed(config.seed * 1_000_003 + 17)
         self.epoch, self.seconds = 0, 0.0
@@ -81,13 +66,12 @@ class Trainer:
         batches = list(
             zip(signals.tensor_split(self.batches), labels.tensor_split(self.batches), strict=True)
         )
-        if self.epoch == 0 and (prepare := getattr(self.method, "prepare", None)):
-            first, truth = batches[0]
-            prepare(lambda: F.cross_entropy(self.net(first), truth))
+        if self.epoch == 0:
+            first, first_labels = batches[0]
+            self.method.prepare(lambda: F.cross_entropy(self.net(first), first_labels))
         for place, (part, truth) in enumerate(batches):
             factor = self._learning_rate(self.epoch + place / self.batches)
-            loss, penalty, right = self._step(part, truth)
-            totals += torch.stack([loss, penalty, right])
+            totals += torch.stack(list(self._step(part, truth)))
         loss, penalty = totals[:2].div(self.batches).tolist()
         if not (math.isfinite(loss) and all(bool(p.isfinite().all()) for p in self.net.parameters())):
             raise self._diverged("the loss or a weight is not a number")
@@ -100,7 +84,8 @@ class Trainer:
             "loss": round(loss, 6),
             "penalty": round(penalty, 6),
             "train_accuracy": round(float(totals[2]) / len(labels) * 100, 3),
-            "kl": self.method.kl() if isinstance(self.method, Pruner) else None,
+            "validation_accuracy": self._validation_accuracy(),
+            "kl": self.method.kl(),
             "rate": round(self.method.rate, 6),
             "kept": self.method.kept,
             "lr": self.config.optim.lr * factor,
@@ -109,9 +94,16 @@ class Trainer:
 
     def _diverged(self, what: str) -> TrainingError:
         return TrainingError(
-            f"{what} in epoch {self.epoch + 1}; the last good checkpoint is kept: start again in another folder with a lower learning "
-            "rate (--optim.lr, --optim.latent-lr)"
+            f"{what} in epoch {self.epoch + 1}; the last good checkpoint is kept: start again in another "
+            "folder with a lower learning rate (--optim.lr, --optim.latent-lr)"
         )
+
+    def _validation_accuracy(self) -> float | None:
+        """In per cent, some dozens of times in a training with a validation part."""
+        every = max(1, self.config.epochs // MOMENTS)
+        if not self.config.validation or not self.method.judged_on_the_way or self.epoch % every:
+            return None
+        return accuracy(self.data.judge_labels, predict(self.net, self.data.judge_signals))
 
     def _learning_rate(self, epoch: float) -> float:
         if self.rule is not None:
@@ -119,7 +111,7 @@ class Trainer:
         elif self.config.optim.rule == "cosine":
             done = (epoch + 1 / self.batches) / self.config.epochs
             factor = cosine(
-                self._lr_progress(done), self.config.optim.warmup, 0.005, self.config.optim.hold or 0.0
+                self.method.lr_progress(done), self.config.optim.warmup, 0.005, self.config.optim.hold or 0.0
             )
         else:
             factor = 1.0
@@ -127,20 +119,11 @@ class Trainer:
             group["lr"] = group["top_lr"] * factor
         return factor
 
-    def _step(self, signals: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _step(self, signals: Tensor, labels: Tensor) -> StepResult:
         self.optimiser.zero_grad(set_to_none=True)
-        if isinstance(self.method, MultiRatePruner):
-            fit, right = self._many_rates(self.method, signals, labels)
-            penalty = self.method.penalty()
-            if penalty.requires_grad:
-                torch.autograd.backward(penalty)
-            loss = fit + penalty.detach()
-        else:
-            scores = self.net(signals)
-            penalty = self.method.penalty()
-            loss = self._fit(scores, signals, labels) + penalty
-            torch.autograd.backward(loss)
-            right = (scores.detach().argmax(1) == labels).sum()
+        result = self.method.backward(
+            lambda: self.net(signals), lambda scores: self._fit(scores, signals, labels), labels
+        )
         self.optimiser.step()
         try:
             self.method.step()
@@ -148,23 +131,7 @@ class Trainer:
             raise self._diverged(error.found) from None
         if self.config.optim.average and self.method.settled:
             self._track_average()
-        return loss.detach(), penalty.detach(), right
-
-    def _many_rates(self, method: MultiRatePruner, signals: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """A pass at each rate of the step; what the lowest rate predicts also teaches the others."""
-        total, right, soft = torch.zeros(()), torch.zeros(()), self.config.distill.temperature
-        share, lowest = self.config.prune.self_share, None
-        for _ in method.passes():
-            scores = self.net(signals)
-            fit = self._fit(scores, signals, labels)
-            if lowest is not None:
-                fit = (1 - share) * fit + share * distillation(scores, lowest, soft)
-            elif share and method.number > 1:
-                lowest = F.softmax(scores.detach() / soft, dim=1)
-            torch.autograd.backward(fit / method.number)
-            total += fit.detach() / method.number
-            right += (scores.detach().argmax(1) == labels).sum() / method.number
-        return total, right
+        return result
 
     def _fit(self, scores: Tensor, signals: Tensor, labels: Tensor) -> Tensor:
         """Cross-entropy, and the divergence from the teachers where there are some."""
@@ -186,19 +153,14 @@ class Trainer:
                 [self.average[k] for k in names], [state[k] for k in names], 1 - self.config.optim.average
             )
 
-    def finalize(self) -> nn.Module:
-        """The finished plain network."""
+    def finish(self) -> tuple[nn.Module, Layers]:
+        """The finished plain network, and what is known of its layers."""
         if self.average:
             self.net.load_state_dict({**self.net.state_dict(), **self.average})
-        if isinstance(self.method, MultiRatePruner):
-            assert self.config.budget is not None
-            return self.method.extract(self.config.budget, self.data.calibration(self.config.augment))
-        net = self.method.finalize()
-        net.eval()
-        return net
+        return self.method.finish(self.data.calibration(self.config.augment))
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs to go on bit by bit."""
+        """Everything that a resumed run needs to go on bit for bit."""
         return {
             "epoch": self.epoch,
             "seconds": self.seconds,

@@ -1,4 +1,4 @@
-"""Learning-rate rules: cosine with warm-up, and the paper's multiplicative rule in both its published wordings."""
+"""Learning-rate rules: cosine with warm-up, and the paper's rule in both its published wordings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ Rule = Literal["cosine", "constant", "paper-speed", "paper-loss"]
 
 
 def cosine(progress: float, warmup: float, final: float = 0.0, hold: float = 0.0) -> float:
-    """Factor of the learning rate: linear up to 1 during ``warmup``, 1 until ``hold``, half a cosine down to ``final``.
+    """Factor of the learning rate: linear up to 1 in ``warmup``, 1 until ``hold``, half a cosine down to
+    ``final``.
 
     >>> cosine(0.05, 0.1), cosine(0.1, 0.1), round(cosine(1.0, 0.1), 6)
     (0.5, 1.0, 0.0)
@@ -28,8 +29,9 @@ def cosine(progress: float, warmup: float, final: float = 0.0, hold: float = 0.0
 class PaperRule:
     """ν ← 0.99·ν when the watched quantity rises and ν ← ν/0.99 when it falls, within [ν₀·low, ν₀·high].
 
-    The watched quantity is the loss (``"paper-loss"``) or its speed of change |L_t − L_{t−1}| (``"paper-speed"``). Unbounded,
-    the rule can run away: a loss that falls for 460 epochs multiplies ν by 100.
+    The watched quantity is the loss (``"paper-loss"``) or its speed of change |L_t − L_{t−1}|
+    (``"paper-speed"``). Unbounded, the rule can run away: a loss that falls for 460 epochs multiplies ν by
+    100.
 
     >>> rule = PaperRule("paper-loss")
     >>> [round(rule(loss), 4) for loss in (3.0, 2.0, 1.0, 1.5)]

@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from bandstop.engine.multirate.pruner import MultiRatePruner
-from bandstop.errors import ConfigError
-from bandstop.files import write_text
+from bandstop.errors import ConfigError, MissingExtra
 from bandstop.nets import build_net
 from bandstop.nets.inference import for_inference
+from bandstop.record.folder import LOG
+from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet, load
-from bandstop.training.checkpoint import save_checkpoint
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run
-from bandstop.training.extract import save_latents
-from bandstop.training.finish import write_result
-from bandstop.training.folder import (
-    CHECKPOINT,
-    CONFIG,
-    LOG,
-    METRICS,
-    cut_log,
-    open_folder,
-    read_metrics,
-    restore,
-)
+from bandstop.training.distil import Teacher
 from bandstop.training.loop import Trainer
-from bandstop.training.memory import keep_freed_memory
-from bandstop.training.methods import net_for
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.malloc import keep_freed_memory
+from bandstop.training.method import net_for
+from bandstop.training.model_file import load_recogniser
+from bandstop.training.run_folder import RunFolder
 
 __all__ = ["train_run"]
+
+Row = dict[str, Any]
+"""What the log says of an epoch."""
+Show = Callable[[Row], None]
+
+SNAPSHOTS = 12
+"""How often the log holds a histogram of the latents, about."""
 
 
 def train_run(
@@ -48,92 +43,91 @@ def train_run(
     *,
     resume: bool = False,
     sequences: SequenceSet | None = None,
-    show: Callable[[dict[str, Any]], None] = lambda row: None,
+    show: Show = lambda row: None,
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
-) -> dict[str, Any]:
+) -> Metrics:
     """Train as ``config`` says into the folder ``out``; returns the metrics that it writes there.
 
-    With ``resume`` a folder that holds a checkpoint is continued, a finished one is left as it is, a new one is begun.
+    With ``resume`` the folder must hold a run with the same settings: an interrupted one is continued bit for
+    bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log.
     """
-    config = open_folder(config, out, resume)
-    if (out / METRICS).is_file():
-        return read_metrics(out)
+    folder = RunFolder(out)
+    config = folder.resume(config) if resume else folder.begin(config)
+    if (finished := folder.finished) is not None:
+        return finished
     keep_freed_memory()
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    source = sequences if sequences is not None else load(config.data)
-    data = data_of_run(config, source)
-    if not (out / CONFIG).is_file():  # a resumed run's config holds the net as it was built
+    data = data_of_run(config, load(config.data) if sequences is None else sequences)
+    if not folder.begun:  # a resumed run's config holds the net as it was built
         config = replace(config, net=net_for(config, **data.shape))
-    net = build_net(config.net, **data.shape, edges=source.edges.tolist())
-    teachers = [_teacher(path, data) for path in config.distill.teachers]
-    trainer = Trainer(config, net, data, teachers)
-    write_text(out / CONFIG, config.to_json())
-    mark = data.fingerprint()
-    if (out / CHECKPOINT).is_file():
-        restore(trainer, out / CHECKPOINT, mark)
-    else:
-        save_checkpoint(out / CHECKPOINT, {"data": mark, **trainer.state_dict()})
-    cut_log(out / LOG, trainer.epoch)
-    board = _board(out, trainer.epoch) if tensorboard else None
-    saved = time.monotonic()
-    with (out / LOG).open("a", encoding="utf-8") as log:
+    net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())
+    trainer = Trainer(config, net, data, [_teacher(path, data) for path in config.distill.teachers])
+    folder.write_config(config)
+    digest = data.frames_digest()
+    folder.restore(trainer, digest)
+    with _board(out, trainer.epoch, tensorboard) as draw:
+        for row in _epochs(folder, trainer, digest, checkpoint_seconds):
+            show(row)
+            draw(row)
+    return folder.finish(config, trainer, data)
+
+
+def _epochs(folder: RunFolder, trainer: Trainer, digest: str, checkpoint_seconds: float) -> Iterator[Row]:
+    """Train to the end: each epoch is logged, then yielded; checkpoints are saved on the way."""
+    epochs, saved = trainer.config.epochs, time.monotonic()
+    every = max(1, epochs // SNAPSHOTS)
+    with (folder.path / LOG).open("a", encoding="utf-8") as log:
         while not trainer.finished:
             row = trainer.run_epoch()
-            every = max(1, config.epochs // 12)
-            if row["epoch"] % every == 0 or row["epoch"] in (1, config.epochs):
+            if row["epoch"] % every == 0 or row["epoch"] in (1, epochs):
                 row |= trainer.method.snapshot()
             log.write(json.dumps(row) + "\n")
-            show(row)
-            if board is not None:
-                for key in ("loss", "penalty", "kl", "train_accuracy", "rate", "kept", "lr"):
-                    if row[key] is not None:
-                        board.add_scalar(key, row[key], row["epoch"])
+            yield row
             if time.monotonic() - saved >= checkpoint_seconds and not trainer.finished:
                 log.flush()
-                save_checkpoint(out / CHECKPOINT, {"data": mark, **trainer.state_dict()})
+                folder.save(trainer, digest)
                 saved = time.monotonic()
-    if board is not None:
-        board.close()
-    return _finish(config, out, trainer, data)
 
 
-def _teacher(path: str, data: TrainingData) -> Callable[[Tensor], Tensor]:
+def _teacher(path: str, data: TrainingData) -> Teacher:
     teacher = load_recogniser(path)
+    ours, theirs = data.normaliser, teacher.normaliser
     if teacher.class_names != data.source.class_names:
         raise ConfigError(
             f"the teacher in {path} knows other classes than the data: distil from a run on the same data"
         )
-    if teacher.normaliser.chunks != data.normaliser.chunks:
+    if theirs.chunks != ours.chunks:
         raise ConfigError(
-            f"the teacher in {path} was trained with {teacher.normaliser.chunks} chunks, this run with {data.normaliser.chunks}"
+            f"the teacher in {path} was trained with {theirs.chunks} chunks, this run with {ours.chunks}"
         )
-    if teacher.normaliser.values != data.normaliser.values:
+    if theirs.values != ours.values:
         raise ConfigError(
-            f"the teacher in {path} was trained with --signal {teacher.config.signal}, this run sees other values: give both the same"
+            f"the teacher in {path} was trained with --signal {teacher.config.signal}, this run sees other "
+            "values: give both the same"
         )
     return for_inference(teacher.net)
 
 
-def _board(out: Path, epoch: int) -> Any:
+@contextmanager
+def _board(out: Path, epoch: int, wanted: bool) -> Iterator[Show]:
+    """Draws rows for TensorBoard, if that is wanted."""
+    if not wanted:
+        yield lambda row: None
+        return
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        from bandstop.errors import MissingExtra
-
         raise MissingExtra("tensorboard", extra="app") from None
-    return SummaryWriter(str(out / "tensorboard"), purge_step=epoch + 1)
+    board = SummaryWriter(str(out / "tensorboard"), purge_step=epoch + 1)
 
+    def draw(row: Row) -> None:
+        for key in ("loss", "penalty", "kl", "train_accuracy", "validation_accuracy", "rate", "kept", "lr"):
+            if row[key] is not None:
+                board.add_scalar(key, row[key], row["epoch"])
 
-def _finish(config: RunConfig, out: Path, trainer: Trainer, data: TrainingData) -> dict[str, Any]:
-    layers = trainer.method.snapshot().get("layers", {})
-    net = trainer.finalize()
-    if isinstance(trainer.method, MultiRatePruner):
-        assert config.budget is not None
-        layers = trainer.method.described(config.budget)
-        save_latents(out, trainer, data.fingerprint())
-    metrics = write_result(config, out, net, data, layers, seconds=trainer.seconds)
-    with suppress(FileNotFoundError):
-        (out / CHECKPOINT).unlink()
-    return metrics
+    try:
+        yield draw
+    finally:
+        board.close()

@@ -19,7 +19,7 @@ from bandstop.live.data import joined_live
 from bandstop.live.export import device_model, export_live
 from bandstop.live.recogniser import load_live
 from bandstop.skeleton import load
-from bandstop.training.recogniser import load_recogniser
+from bandstop.training.model_file import load_recogniser
 
 __all__ = ["PACKAGES", "make_package"]
 

@@ -18,6 +18,7 @@ from bandstop.files import write_text
 from bandstop.live.data import LiveData, joined_live
 from bandstop.live.export import export_live
 from bandstop.live.fit import LiveResult, fit_live, live_config
+from bandstop.record.folder import CONFIG
 from bandstop.skeleton import load
 from bandstop.training.config import RunConfig
 
@@ -67,10 +68,10 @@ def _outcome(result: LiveResult, exported: dict[str, Any]) -> dict[str, Any]:
         "detection_interval": [round(low, 4), round(high, 4)],
         "threshold": result.calibrated.rule.threshold,
         "met": result.calibrated.met,
-        "class_names": result.metrics["class_names"],
-        "weights_kept": result.metrics["weights_kept"],
-        "weights_total": result.metrics["weights_total"],
-        "seconds": result.metrics["seconds"],
+        "class_names": list(result.metrics.class_names),
+        "weights_kept": result.metrics.weights_kept,
+        "weights_total": result.metrics.weights_total,
+        "seconds": result.metrics.seconds,
         "export": exported,
     }
 
@@ -87,7 +88,7 @@ def run(job: Job) -> dict[str, Any]:
     config = live_config(
         RunConfig(data=job.recordings, rate=job.rate, bytes=job.bytes, epochs=job.epochs, seed=job.seed)
     )
-    result = fit_live(config, data, out, false_alarms=job.false_alarms, resume=True)
+    result = fit_live(config, data, out, false_alarms=job.false_alarms, resume=(out / CONFIG).is_file())
     exported = export_live(out, "wasm", out / "export", frames=_check_stream(data))
     return _outcome(result, exported)
 

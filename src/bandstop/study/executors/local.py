@@ -1,4 +1,4 @@
-"""Workers on this machine: fresh processes with one thread each, that may die without taking the study along."""
+"""Workers on this machine: processes with one thread each, that may die without the study."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from bandstop.study.execute import Outcome, Task, execute
+from bandstop.study.execute import Task, TaskResult, execute
 
 __all__ = ["LocalPool"]
 
@@ -41,7 +41,7 @@ class LocalPool:
             worker.task = task
             return
 
-    def wait(self, timeout: float) -> list[Outcome]:
+    def wait(self, timeout: float) -> list[TaskResult]:
         """Outcomes that arrive within ``timeout`` seconds, at once if there are any."""
         busy = {w.connection: w for w in self._workers if w.task is not None}
         outcomes = []
@@ -55,13 +55,9 @@ class LocalPool:
             except (EOFError, OSError):
                 self._bury(worker)
                 outcomes.append(
-                    Outcome(task.run, "lost", f"its worker died ({_death(worker.process.exitcode)})")
+                    TaskResult(task.run, "lost", f"its worker died ({_death(worker.process.exitcode)})")
                 )
         return outcomes
-
-    def pids(self) -> list[int]:
-        """Process ids of the workers."""
-        return [w.process.pid for w in self._workers]
 
     def close(self) -> None:
         """End all workers; what they were training stays as its last checkpoint."""

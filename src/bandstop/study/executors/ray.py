@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bandstop.errors import ConfigError, MissingExtra
-from bandstop.study.execute import Outcome, Task, execute
+from bandstop.study.execute import Task, TaskResult, execute
 
 __all__ = ["RayCluster"]
 
@@ -44,7 +44,7 @@ class RayCluster:
                 f"no Ray cluster answers at {address or 'this machine'} ({said}); see `ray status`"
             ) from None
         self.slots = workers or _ALL  # Ray queues what has no CPU yet, and so can ask for more nodes
-        # Ray's own retries are off: a dead worker's run is put back by the study, which counts and reports it.
+        # Ray's own retries are off: the study puts a dead worker's run back, counts it and says so.
         self._remote = ray.remote(num_cpus=1, max_retries=0)(execute)
         self._tasks: dict[Any, Task] = {}
 
@@ -52,7 +52,7 @@ class RayCluster:
         """Queue a task."""
         self._tasks[self._remote.remote(task)] = task
 
-    def wait(self, timeout: float) -> list[Outcome]:
+    def wait(self, timeout: float) -> list[TaskResult]:
         """Outcomes that arrive within ``timeout`` seconds, at once if there are any."""
         if not self._tasks:
             return []
@@ -66,18 +66,18 @@ class RayCluster:
                 self._ray.cancel(reference, force=True)
         self._ray.shutdown()
 
-    def _outcome(self, reference: Any) -> Outcome:
+    def _outcome(self, reference: Any) -> TaskResult:
         task = self._tasks.pop(reference)
         try:
-            found: Outcome = self._ray.get(reference)
+            found: TaskResult = self._ray.get(reference)
         except (
             self._ray.exceptions.RayTaskError
         ) as error:  # not the run's fault: the node could not even begin it
-            return Outcome(
+            return TaskResult(
                 task.run, "failed", f"the Ray worker could not execute it ({_last_line(error)})", str(error)
             )
         except self._ray.exceptions.RayError as error:
-            return Outcome(task.run, "lost", f"its Ray worker died ({type(error).__name__})", str(error))
+            return TaskResult(task.run, "lost", f"its Ray worker died ({type(error).__name__})", str(error))
         return found
 
 

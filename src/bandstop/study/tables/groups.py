@@ -1,4 +1,4 @@
-"""Rows of results gathered into what a table compares: a method at a rate on a data set, over seeds and folds."""
+"""Rows of results, gathered by what a table compares: a method at a rate on a data set."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields, replace
 
 from bandstop.errors import ConfigError
 from bandstop.study.plan import DEFAULT
-from bandstop.study.results import Row
+from bandstop.study.results import ResultRow
 from bandstop.study.tables.statistics import Mean, mean
 
 __all__ = ["METRICS", "Group", "gather"]
 
-METRICS = tuple(f.name for f in fields(Row) if str(f.type) in ("int", "float") and f.name != "seed")
+METRICS = tuple(f.name for f in fields(ResultRow) if str(f.type) in ("int", "float") and f.name != "seed")
 """Columns that can be averaged."""
 
 
@@ -26,7 +26,7 @@ class Group:
     prior: str | None
     rate: float | None
     distilled: bool
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     left_out: tuple[str, ...] = ()
     """Seeds of cross-validated data that lack folds, in words."""
 
@@ -56,14 +56,14 @@ class Group:
         """Mean over seeds."""
         return mean(list(self.by_seed(metric).values()))
 
-    def average(self, value: Callable[[Row], float]) -> float:
+    def average(self, value: Callable[[ResultRow], float]) -> float:
         """Plain average over all runs of anything."""
         return sum(map(value, self.rows)) / len(self.rows)
 
 
-def gather(rows: Sequence[Row]) -> list[Group]:
+def gather(rows: Sequence[ResultRow]) -> list[Group]:
     """Groups in the order of their first row; a seed with folds missing is left out and named."""
-    found: dict[tuple[str, str, str, str | None, float | None, bool], list[Row]] = {}
+    found: dict[tuple[str, str, str, str | None, float | None, bool], list[ResultRow]] = {}
     folds: dict[str, set[int | None]] = {}
     for row in rows:
         found.setdefault(
@@ -76,7 +76,8 @@ def gather(rows: Sequence[Row]) -> list[Group]:
         seen = [(row.seed, row.fold) for row in group.rows]
         if len(set(seen)) < len(seen):
             raise ConfigError(
-                f"two different runs are both {group.label} at rate {group.rate} with one seed: they cannot share a table"
+                f"two different runs are both {group.label} at rate {group.rate} with one seed: "
+                "they cannot share a table"
             )
         groups.append(group)
     return groups

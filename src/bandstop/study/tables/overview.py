@@ -1,4 +1,4 @@
-"""A study at a glance: a row a method, a column a rate, and beside each rival what the baseline is ahead by."""
+"""A study at a glance: one row per method, one column per rate, and the lead of the baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bandstop.errors import ConfigError
 from bandstop.study.tables.groups import Group
 from bandstop.study.tables.render import Strong, TextTable
 from bandstop.study.tables.statistics import holm, paired
-from bandstop.study.tables.tables import ALL_PAIRS, interval, number, pairs, per_cent, with_spread
+from bandstop.study.tables.summary import ALL_PAIRS, interval, number, pairs, per_cent, with_spread
 
 __all__ = ["overview_tables"]
 
@@ -47,7 +47,8 @@ def _means(data: str, groups: list[Group], metric: str) -> TextTable:
     rows = tuple((label, *(cell(label, rate) for rate in columns)) for label in labels)
     counts = sorted({len(g.by_seed(metric)) for g in groups})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    note = f"Mean {metric.replace('_', ' ')} ± standard deviation over {seeds} seeds; the best of a rate is bold."
+    what = f"Mean {metric.replace('_', ' ')} ± standard deviation over {seeds} seeds"
+    note = f"{what}; the best of a rate is bold."
     title = f"{data}: {metric.replace('_', ' ')} by rate"
     return TextTable(title, (data, *map(per_cent, columns)), rows, (note,))
 
@@ -67,7 +68,7 @@ def _lead(data: str, found: list[tuple[Group, Group]], metric: str) -> list[Text
     labels = dict.fromkeys(label for label, _ in cells)
     rows = tuple((label, *(cells.get((label, rate), "") for rate in rates)) for label in labels)
     note = (
-        f"Mean of paired differences and its 95 % interval; * is p < {CLEAR:g} in Student's paired test after Holm's correction "
-        f"for the {len(known)} tests of this table."
+        f"Mean of paired differences and its 95 % interval; * is p < {CLEAR:g} in Student's paired test "
+        f"after Holm's correction for the {len(known)} tests of this table."
     )
     return [TextTable(f"{data}: {known[0][1].label} minus …", ("", *map(per_cent, rates)), rows, (note,))]

@@ -9,7 +9,7 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.study.plan import DEFAULT
 from bandstop.study.tables.groups import Group
 from bandstop.study.tables.render import TextTable
-from bandstop.study.tables.tables import number, per_cent, with_spread
+from bandstop.study.tables.summary import number, per_cent, with_spread
 
 __all__ = ["TABLE_1", "TABLE_2", "PaperRow", "paper_tables"]
 
@@ -56,7 +56,7 @@ TABLE_1: dict[str, float] = {"gcn": 86.43, "lstm-1": 78.73, "lstm-2": 80.14}
 
 
 def paper_tables(groups: Sequence[Group], metric: str = "accuracy") -> list[TextTable]:
-    """Ours beside the paper's, for whichever of its tables the results have rows; a set of columns for each variant."""
+    """Ours beside the paper's, for each of its tables that the results have rows for, by variant."""
     used = [g for g in groups if g.data == "fpha" and g.rows]
     if metric not in ("accuracy", "class_accuracy"):
         raise ConfigError(
@@ -98,7 +98,10 @@ def _table_2(groups: list[Group], metric: str) -> TextTable:
         for chosen in variants:
             cells += _beside(row, [g for g in groups if (g.variant, g.distilled) == chosen], metric)
         rows.append(tuple(cells))
-    note = "Gap: ours − paper. All but one of the paper's figures (70.80) are multiples of 1/575 cut to two digits: plain accuracy, though its text says class-averaged."
+    note = (
+        "Gap: ours − paper. All but one of the paper's figures (70.80) are multiples of 1/575 cut to two "
+        "digits: plain accuracy, though its text says class-averaged."
+    )
     return TextTable("The paper's Table 2 (FPHA)", tuple(header), tuple(rows), (note,))
 
 

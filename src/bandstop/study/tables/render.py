@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FORMATS", "Format", "Strong", "TextTable", "latex_escape", "render"]
+__all__ = ["Format", "Strong", "TextTable", "latex_escape", "render"]
 
 Format = Literal["md", "latex", "html"]
-FORMATS: tuple[Format, ...] = ("md", "latex", "html")
 
 _LATEX = {
     "\\": r"\textbackslash{}",

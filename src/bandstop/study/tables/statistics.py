@@ -38,7 +38,7 @@ class Paired:
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """Mean m, standard deviation s (n − 1) and the 95 % interval m ± t·s/√n with Student's t of n − 1 degrees of freedom.
+    """Mean m, standard deviation s (n − 1) and 95 % interval m ± t·s/√n, with t of n − 1 degrees of freedom.
 
     >>> found = mean([88.0, 89.0, 90.0])
     >>> found.mean, found.deviation, round(found.low, 3), round(found.high, 3)

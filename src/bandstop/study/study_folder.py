@@ -14,14 +14,16 @@ from typing import Any
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.files import write_text
-from bandstop.training.folder import METRICS
+from bandstop.record.folder import METRICS
 
 __all__ = ["StudyFolder", "lease", "note"]
 
 
 @dataclass(frozen=True)
 class StudyFolder:
-    """``runs/ID`` run folders, ``failures/ID.json`` and ``.txt``, ``leases/ID``, ``results.csv``, ``journal.jsonl``, ``study.json``."""
+    """``runs/ID`` run folders, ``failures/ID.json`` and ``.txt``, ``leases/ID``, and the study's own files:
+    ``results.csv``, ``journal.jsonl``, ``study.json``.
+    """
 
     root: Path
 
@@ -66,27 +68,27 @@ class StudyFolder:
             raise ConfigError(f"{self.root} is not empty and holds no study: choose another --out")
         if known and known.get("plan") != plan:
             raise ConfigError(
-                f"{self.root} holds the study {known.get('plan')!r}, this plan is called {plan!r}: choose another --out "
-                "(--reuse takes finished runs over)"
+                f"{self.root} holds the study {known.get('plan')!r}, this plan is called {plan!r}: "
+                "choose another --out (--reuse takes finished runs over)"
             )
         self._write({"plan": plan, "data": known.get("data", {})})
         write_text(self.root / "plan.toml", text)
 
-    def check_data(self, fingerprints: dict[str, str]) -> None:
-        """Remember what the data are, and refuse other data under the same key: results would not be comparable."""
+    def check_data(self, digests: dict[str, str]) -> None:
+        """Remember what the data are, and refuse other data under the same key."""
         known = self._read()
-        for key, found in fingerprints.items():
+        for key, found in digests.items():
             before = known["data"].setdefault(key, found)
             if before != found:
+                problem = f"the data set {key} is not the one that this study began with"
+                hashes = f"(hash {found}, before {before})"
                 raise DataError(
-                    f"the data set {key} is not the one that this study began with (fingerprint {found}, before {before}); "
-                    "give the same data or choose another --out",
-                    path=self.root,
+                    f"{problem} {hashes}", path=self.root, hint="give the same data or choose another --out"
                 )
         self._write(known)
 
     @property
-    def fingerprints(self) -> dict[str, str]:
+    def digests(self) -> dict[str, str]:
         """What the data sets were when their runs began."""
         return dict(self._read().get("data", {}))
 
@@ -105,7 +107,7 @@ class StudyFolder:
 
 @contextmanager
 def lease(root: Path, run: str) -> Iterator[bool]:
-    """Hold a run for this process; false if another holds it. The system frees it when its holder dies, however."""
+    """Hold a run for this process; false if another holds it. It is free again when its holder dies."""
     from filelock import FileLock, Timeout
 
     path = root / "leases" / run

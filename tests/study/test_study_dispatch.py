@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from bandstop.errors import ConfigError, DataError
-from bandstop.study.conduct import Conduct, make_executor
-from bandstop.study.engine import Standing
-from bandstop.study.execute import Outcome, Task, execute
-from bandstop.study.folder import StudyFolder, lease
-from bandstop.study.plan import read_plan
+from bandstop.study.conduct import conduct, make_executor
+from bandstop.study.dispatch import Standing
+from bandstop.study.execute import Task, TaskResult, execute
+from bandstop.study.plan import Plan, read_plan
 from bandstop.study.results import read_results
+from bandstop.study.runs import expand
+from bandstop.study.study_folder import StudyFolder, lease
 from bandstop.training.config import RunConfig
 
 DENSE = '[[grid]]\ndata = "tiny"\nmethod = "dense"\nseed = [0, 1]\n'
@@ -24,18 +25,27 @@ PRUNED = '[[grid]]\ndata = "tiny"\nrate = 0.9\nseed = [0, 1]\n'
 Write = Callable[..., Path]
 
 
-def conduct(path: Path, out: Path, executor: Any, **options: Any) -> tuple[Standing, list[str]]:
+def carry_out(
+    path: Path, out: Path, executor: Any, *, overrides: Any = (), **options: Any
+) -> tuple[Standing, list[str]]:
     events: list[str] = []
-    standing = Conduct(read_plan(str(path)), out, **options)(
-        lambda: executor, lambda s, event: events.append(event)
+    plan = read_plan(str(path))
+    runs, _ = expand(plan, overrides)
+    standing = conduct(
+        plan, runs, StudyFolder(out), lambda: executor, lambda s, event: events.append(event), **options
     )
     assert executor.closed
     return standing, [event for event in events if event]
 
 
+def refused(plan: Plan, out: Path, executor: Any, **options: Any) -> None:
+    """Where the study is to be refused before any executor is made."""
+    conduct(plan, expand(plan)[0], StudyFolder(out), executor, lambda *_: None, **options)
+
+
 def test_teachers_go_first_and_are_learned_from(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     out, executor = tmp_path / "out", inline()
-    standing, events = conduct(plan_file(PRUNED + 'teachers = { seeds = "all" }\n' + DENSE), out, executor)
+    standing, events = carry_out(plan_file(PRUNED + 'teachers = { seeds = "all" }\n' + DENSE), out, executor)
     assert [run.split("-")[1] for run in executor.executed] == ["dense", "dense", "pmp", "pmp"]
     assert (standing.finished, standing.failed, standing.epochs_done) == (4, {}, 8)
     assert len(events) == 4
@@ -50,21 +60,21 @@ def test_teachers_go_first_and_are_learned_from(plan_file: Write, tmp_path: Path
 
 def test_a_finished_study_is_not_repeated(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     path = plan_file(PRUNED)
-    conduct(path, tmp_path / "out", inline())
+    carry_out(path, tmp_path / "out", inline())
     before = (tmp_path / "out" / "results.csv").read_text()
     executor = inline()
-    standing, _ = conduct(path, tmp_path / "out", executor)
+    standing, _ = carry_out(path, tmp_path / "out", executor)
     assert executor.executed == [] and standing.finished == 2
     assert (tmp_path / "out" / "results.csv").read_text() == before
     plan_file(PRUNED.replace("[0, 1]", "[0, 1, 2]"))
-    conduct(path, tmp_path / "out", executor := inline())
+    carry_out(path, tmp_path / "out", executor := inline())
     assert [run[:23] for run in executor.executed] == ["tiny-pmp-laplace-90-s2-"], "a plan may grow"
 
 
 def test_a_failure_is_told_and_does_not_stop_the_rest(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     wild = "[variant.wild]\noptim = { lr = 1e30, latent_lr = 1e30, warmup = 0 }\n"
     path, out = plan_file(wild + PRUNED + 'variant = ["wild", "default"]'), tmp_path / "out"
-    standing, events = conduct(path, out, inline())
+    standing, events = carry_out(path, out, inline())
     assert standing.finished == 2 and len(standing.failed) == 2
     run, reason = next(iter(standing.failed.items()))
     assert "wild" in run and "not finite" in reason
@@ -75,9 +85,9 @@ def test_a_failure_is_told_and_does_not_stop_the_rest(plan_file: Write, tmp_path
     assert json.loads((out / "failures" / f"{run}.json").read_text())["reason"] == reason
     assert "Traceback" in (out / "failures" / f"{run}.txt").read_text()
     executor = inline()
-    standing, _ = conduct(path, out, executor)
+    standing, _ = carry_out(path, out, executor)
     assert executor.executed == [] and len(standing.failed) == 2, "only --retry tries again"
-    conduct(path, out, executor, retry=True)
+    carry_out(path, out, executor, retry=True)
     assert sorted(executor.executed) == sorted(standing.failed)
 
 
@@ -88,32 +98,34 @@ def test_a_programming_error_is_a_failure_too(
         raise ZeroDivisionError("a\nb")
 
     monkeypatch.setattr("bandstop.study.execute.train_run", broken)
-    standing, _ = conduct(plan_file(DENSE), tmp_path / "out", inline())
+    standing, _ = carry_out(plan_file(DENSE), tmp_path / "out", inline())
     assert set(standing.failed.values()) == {"ZeroDivisionError: a"}
 
 
 def test_students_of_a_failed_teacher_are_not_run(plan_file: Write, tmp_path: Path, inline: Any) -> None:
-    def fails(task: Task) -> Outcome | None:
-        return Outcome(task.run, "failed", "no") if task.run.startswith("tiny-dense-s0") else None
+    def fails(task: Task) -> TaskResult | None:
+        return TaskResult(task.run, "failed", "no") if task.run.startswith("tiny-dense-s0") else None
 
     path = plan_file(DENSE + PRUNED + "teachers = {}")
-    standing, _ = conduct(path, tmp_path / "out", executor := inline(fails))
+    standing, _ = carry_out(path, tmp_path / "out", executor := inline(fails))
     assert [run.rpartition("-")[0] for run in standing.blocked] == ["tiny-pmp-laplace-90-distilled-s0"]
     assert standing.finished == 2 and len(executor.executed) == 3
     assert standing.epochs_done == standing.epochs_total
-    standing, _ = conduct(path, tmp_path / "out", inline(), retry=True)
+    standing, _ = carry_out(path, tmp_path / "out", inline(), retry=True)
     assert standing.finished == 4 and not standing.blocked
 
 
 def test_a_run_whose_worker_dies_is_put_back_once(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     deaths = {"s0": 1, "s1": 5}
 
-    def dies(task: Task) -> Outcome | None:
+    def dies(task: Task) -> TaskResult | None:
         seed = task.run.split("-")[2]
         deaths[seed] -= 1
-        return Outcome(task.run, "lost", "its worker died (killed by SIGKILL)") if deaths[seed] >= 0 else None
+        return (
+            TaskResult(task.run, "lost", "its worker died (killed by SIGKILL)") if deaths[seed] >= 0 else None
+        )
 
-    standing, events = conduct(plan_file(DENSE), tmp_path / "out", executor := inline(dies))
+    standing, events = carry_out(plan_file(DENSE), tmp_path / "out", executor := inline(dies))
     assert standing.finished == 1 and len(executor.executed) == 4
     assert list(standing.failed.values()) == ["its worker died (killed by SIGKILL) 2 times"]
     assert sum("put back" in event for event in events) == 2
@@ -122,23 +134,23 @@ def test_a_run_whose_worker_dies_is_put_back_once(plan_file: Write, tmp_path: Pa
 def test_a_run_that_another_process_holds_is_waited_for(
     plan_file: Write, tmp_path: Path, inline: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bandstop.study.engine.BUSY_PAUSE", 0.05)
+    monkeypatch.setattr("bandstop.study.dispatch.BUSY_PAUSE", 0.05)
     out, tries = tmp_path / "out", []
 
-    def held(task: Task) -> Outcome | None:
+    def held(task: Task) -> TaskResult | None:
         tries.append(task.run)
         if len(tries) > 3:
             return None
         with lease(out, task.run) as mine:
             assert mine
-            found: list[Outcome] = []
+            found: list[TaskResult] = []
             other = threading.Thread(target=lambda: found.append(execute(task)))
             other.start()
             other.join()
             assert found[0].kind == "busy"
             return found[0]
 
-    standing, _ = conduct(plan_file(DENSE.replace("[0, 1]", "0")), out, inline(held))
+    standing, _ = carry_out(plan_file(DENSE.replace("[0, 1]", "0")), out, inline(held))
     assert standing.finished == 1 and len(tries) == 4
     journal = [json.loads(line)["event"] for line in (out / "journal.jsonl").read_text().splitlines()]
     assert journal == ["began", "finished"]
@@ -146,7 +158,7 @@ def test_a_run_that_another_process_holds_is_waited_for(
 
 def test_an_interrupted_run_is_taken_up_even_if_moved(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     path, out = plan_file(DENSE + PRUNED + "teachers = {}"), tmp_path / "out"
-    conduct(path, out, inline())
+    carry_out(path, out, inline())
     victim = next(out.glob("runs/*distilled-s0-*"))
     (victim / "metrics.json").unlink()
     bare = next(out.glob("runs/*distilled-s1-*"))
@@ -155,7 +167,7 @@ def test_an_interrupted_run_is_taken_up_even_if_moved(plan_file: Write, tmp_path
     (bare / ".config.json.killed.json").write_text("{")
     moved = tmp_path / "moved"
     out.rename(moved)
-    standing, _ = conduct(path, moved, executor := inline())
+    standing, _ = carry_out(path, moved, executor := inline())
     assert standing.finished == 4 and not standing.failed
     assert sorted(executor.executed) == sorted([victim.name, bare.name])
     stored = RunConfig.from_json((moved / "runs" / victim.name / "config.json").read_text())
@@ -164,10 +176,10 @@ def test_an_interrupted_run_is_taken_up_even_if_moved(plan_file: Write, tmp_path
 
 def test_other_data_under_the_same_name_are_refused(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     path = plan_file(DENSE)
-    conduct(path, tmp_path / "out", inline())
+    carry_out(path, tmp_path / "out", inline())
     plan_file(DENSE.replace("[0, 1]", "[0, 1, 2]"))
     with pytest.raises(DataError, match="tiny is not the one that this study began with"):
-        Conduct(read_plan(str(path)), tmp_path / "out", data=["tiny=hands"])(inline, lambda *_: None)
+        refused(read_plan(str(path)), tmp_path / "out", inline, data=["tiny=hands"])
 
 
 def test_a_folder_belongs_to_one_study(plan_file: Write, tmp_path: Path, inline: Any) -> None:
@@ -175,29 +187,29 @@ def test_a_folder_belongs_to_one_study(plan_file: Write, tmp_path: Path, inline:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.doc").write_text("x")
     with pytest.raises(ConfigError, match="not empty and holds no study"):
-        Conduct(read_plan(str(path)), tmp_path / "full")(inline, lambda *_: None)
-    conduct(path, tmp_path / "out", inline())
+        refused(read_plan(str(path)), tmp_path / "full", inline)
+    carry_out(path, tmp_path / "out", inline())
     other = dataclasses.replace(read_plan(str(path)), name="other")
     with pytest.raises(ConfigError, match="holds the study 'plan', this plan is called 'other'"):
-        Conduct(other, tmp_path / "out")(inline, lambda *_: None)
+        refused(other, tmp_path / "out", inline)
 
 
 def test_finished_runs_of_another_study_are_taken_over(plan_file: Write, tmp_path: Path, inline: Any) -> None:
-    conduct(plan_file(DENSE), tmp_path / "one", inline())
+    carry_out(plan_file(DENSE), tmp_path / "one", inline())
     path = plan_file(DENSE + PRUNED + "teachers = {}")
-    standing, _ = conduct(path, tmp_path / "two", executor := inline(), reuse=[tmp_path / "one"])
+    standing, _ = carry_out(path, tmp_path / "two", executor := inline(), reuse=[tmp_path / "one"])
     assert standing.finished == 4
     assert [run.split("-")[1] for run in executor.executed] == ["pmp", "pmp"]
     with pytest.raises(DataError, match="nothing to reuse"):
-        conduct(path, tmp_path / "three", inline(), reuse=[tmp_path])
+        carry_out(path, tmp_path / "three", inline(), reuse=[tmp_path])
     assert not (tmp_path / "three").exists()
 
 
 def test_a_variant_under_another_name_is_the_same_run(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     pruned = "[variant.{0}]\nprune.kl = 1.0\n" + PRUNED + 'variant = ["{0}"]'
-    conduct(plan_file(pruned.format("one")), out := tmp_path / "out", inline())
+    carry_out(plan_file(pruned.format("one")), out := tmp_path / "out", inline())
     plan_file(pruned.format("two"))
-    standing, _ = conduct(tmp_path / "plan.toml", out, executor := inline())
+    standing, _ = carry_out(tmp_path / "plan.toml", out, executor := inline())
     assert standing.finished == 2 and not executor.executed
     assert all("-two-" in folder.name for folder in (out / "runs").iterdir())
 
@@ -210,15 +222,15 @@ def test_runs_on_other_data_are_not_taken_over(
     changed = read_archive(archive)
     write_archive(dataclasses.replace(changed, joints=changed.joints + 1), tmp_path / "changed.npz")
     path = plan_file(DENSE)
-    conduct(path, tmp_path / "one", inline(), data=[f"tiny={tmp_path / 'changed.npz'}"])
-    conduct(path, tmp_path / "two", executor := inline(), reuse=[tmp_path / "one"])
+    carry_out(path, tmp_path / "one", inline(), data=[f"tiny={tmp_path / 'changed.npz'}"])
+    carry_out(path, tmp_path / "two", executor := inline(), reuse=[tmp_path / "one"])
     assert len(executor.executed) == 2
 
 
 def test_a_setting_added_later_repeats_nothing(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     """A new field of the config changes every id; finished runs are known again by what their folders say."""
     path, out = plan_file(DENSE + PRUNED + "teachers = {}"), tmp_path / "out"
-    conduct(path, out, inline())
+    carry_out(path, out, inline())
     for folder in (out / "runs").iterdir():  # as an older version would have left them
         config = json.loads((folder / "config.json").read_text())
         del config["optim"]["average"]
@@ -226,20 +238,20 @@ def test_a_setting_added_later_repeats_nothing(plan_file: Write, tmp_path: Path,
         config["distill"]["teachers"] = old
         (folder / "config.json").write_text(json.dumps(config))
         folder.rename(folder.with_name(folder.name[:-8] + "0" * 8))
-    standing, _ = conduct(path, out, executor := inline())
+    standing, _ = carry_out(path, out, executor := inline())
     assert executor.executed == [] and standing.finished == 4
     assert not list(out.glob("runs/*-00000000"))
 
 
 def test_settings_from_the_command_line_win(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     path = plan_file(DENSE.replace("[0, 1]", "0") + "settings.epochs = 9")
-    conduct(path, tmp_path / "out", inline(), overrides=[{"epochs": 1}])
+    carry_out(path, tmp_path / "out", inline(), overrides=[{"epochs": 1}])
     assert [row.epochs for row in read_results([tmp_path / "out"])] == [1]
 
 
 def test_parquet_holds_the_same_rows(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    conduct(plan_file(DENSE + PRUNED), tmp_path / "out", inline(), parquet=True)
+    carry_out(plan_file(DENSE + PRUNED), tmp_path / "out", inline(), parquet=True)
     rows = read_results([tmp_path / "out"])
     assert parquet.read_table(tmp_path / "out" / "results.parquet").to_pylist() == [
         dataclasses.asdict(row) for row in rows

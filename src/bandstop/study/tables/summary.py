@@ -61,8 +61,10 @@ def number(value: float | None, metric: str, sign: bool = False) -> str:
 def with_spread(found: Mean, metric: str) -> str:
     """A mean ± its standard deviation, if there is one, as text.
 
-    >>> with_spread(Mean(3, 88.314, 1.25, 85.2, 91.4), "accuracy"), with_spread(Mean(1, 88.0, None, None, None), "accuracy")
-    ('88.31 ± 1.25', '88.00')
+    >>> with_spread(Mean(3, 88.314, 1.25, 85.2, 91.4), "accuracy")
+    '88.31 ± 1.25'
+    >>> with_spread(Mean(1, 88.0, None, None, None), "accuracy")
+    '88.00'
     """
     spread = "" if found.deviation is None else f" ± {number(found.deviation, metric)}"
     return number(found.mean, metric) + spread
@@ -120,8 +122,8 @@ def paired_tables(
 ) -> list[TextTable]:
     """Paired tests, a table a data set: each method against the baseline at the same rate.
 
-    ``baseline`` is a method or a whole label; a dense one stands against every rate; ``all`` is every pair; by default it is
-    the first pruned method at each rate, in the plan's order.
+    ``baseline`` is a method or a whole label; a dense one stands against every rate; ``all`` is every pair;
+    by default it is the first pruned method at each rate, in the plan's order.
     """
     made = []
     for data, found in pairs(groups, baseline).items():
@@ -138,7 +140,8 @@ def pairs(groups: Sequence[Group], baseline: str | None = None) -> dict[str, lis
     if baseline not in (None, ALL_PAIRS) and not any(baseline in (g.method, g.label) for g in used):
         known = ", ".join(dict.fromkeys(g.label for g in used))
         raise ConfigError(
-            f"--baseline must be a method of the results or {ALL_PAIRS}, found {baseline!r}; there are {known}"
+            f"--baseline must be a method of the results or {ALL_PAIRS}, found {baseline!r}; "
+            f"there are {known}"
         )
     return {data: _pairs([g for g in used if g.data == data], baseline) for data in _data(used)}
 
@@ -162,7 +165,8 @@ def _pairs(groups: list[Group], baseline: str | None) -> list[tuple[Group, Group
             if len(exact) != 1:
                 labels = ", ".join(repr(g.label) for g in chosen)
                 raise ConfigError(
-                    f"--baseline {baseline!r} fits several rows at {per_cent(rate)}; name one of them: {labels}"
+                    f"--baseline {baseline!r} fits several rows at {per_cent(rate)}; "
+                    f"name one of them: {labels}"
                 )
             chosen = exact
         found += [(g, chosen[0]) for g in block if chosen and g is not chosen[0]]
@@ -188,7 +192,8 @@ def _paired(data: str, tests: Sequence[tuple[Group, Group, Paired]], metric: str
     header = ("difference", "rate", "pairs", metric.replace("_", " "), "95 % interval", "p", "p (Holm)")
     folds = any(row.fold is not None for ours, _, _ in tests for row in ours.rows)
     unit = "seed and fold" if folds else "seed"
-    note = f"Student's paired test by {unit}; p (Holm) allows for the number of tests in this table ({len(tests)})."
+    allowed = f"p (Holm) allows for the number of tests in this table ({len(tests)})"
+    note = f"Student's paired test by {unit}; {allowed}."
     if folds:
         note += " Folds share training data, so these intervals are somewhat too narrow."
     return TextTable(f"{data}: paired differences", header, tuple(rows), (note,))

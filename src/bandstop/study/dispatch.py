@@ -1,4 +1,4 @@
-"""The study itself: hands runs to workers in an order that respects teachers, and keeps the results up to date."""
+"""Hands runs to workers, teachers before those they teach, and keeps the results up to date."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bandstop.record.folder import LOG
 from bandstop.study.data import place_of
-from bandstop.study.execute import Outcome, Task
-from bandstop.study.folder import StudyFolder
+from bandstop.study.execute import Task, TaskResult
 from bandstop.study.results import Results
 from bandstop.study.runs import PlannedRun
-from bandstop.training.folder import LOG
+from bandstop.study.study_folder import StudyFolder
 
-__all__ = ["Executor", "Standing", "Study"]
+__all__ = ["Dispatcher", "Executor", "Standing"]
 
 BUSY_PAUSE = 2.0
 """Seconds before a run that another process holds is asked for again."""
@@ -31,7 +31,7 @@ class Executor(Protocol):
         """Begin a task; at most ``slots`` at a time."""
         ...
 
-    def wait(self, timeout: float) -> list[Outcome]:
+    def wait(self, timeout: float) -> list[TaskResult]:
         """Outcomes, as soon as there are any."""
         ...
 
@@ -55,8 +55,8 @@ class Standing:
     """Runs under way, with their epoch."""
 
 
-class Study:
-    """Runs in a folder; ``run()`` returns when nothing more can be done."""
+class Dispatcher:
+    """Hands the runs of a study to workers; ``run()`` returns when nothing more can be done."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Study:
                 self._begun.add(run)
                 self.executor.submit(self._task(self.runs[run]))
 
-    def _outcomes(self) -> list[Outcome]:
+    def _outcomes(self) -> list[TaskResult]:
         if not self._begun:
             time.sleep(0.2)  # everything left is held by other processes
             return []
@@ -139,7 +139,7 @@ class Study:
         )
         return Task(str(self.folder.root.absolute()), run.id, config.to_json(), self.checkpoint_seconds)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _settle(self, outcome: TaskResult) -> None:
         run = outcome.run
         self._begun.discard(run)
         if outcome.kind == "finished" or self.folder.finished(run):

@@ -15,8 +15,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # glibc's M_TRIM_THRESHOLD and M_MMAP
 def keep_freed_memory(up_to: int = 2**30) -> bool:
     """Ask glibc not to give buffers below ``up_to`` bytes back to the system; says whether that was possible.
 
-    Every page given back has to be mapped and cleared again at the next step, which on small machines takes as long as the
-    arithmetic itself. Results do not change.
+    Every page given back has to be mapped and cleared again at the next step, which on small machines takes
+    as long as the arithmetic itself. Results do not change.
     """
     if not sys.platform.startswith("linux"):
         return False

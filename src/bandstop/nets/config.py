@@ -1,0 +1,52 @@
+"""Which recogniser, as settings: no torch, so that a help text can read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bandstop.errors import ConfigError
+from bandstop.record.fields import check_fields, number
+
+__all__ = ["Adjacency", "Combine", "NetConfig"]
+
+Adjacency = Literal["skeleton", "free", "fixed"]
+Combine = Literal["sum", "concat"]
+
+
+@dataclass(frozen=True)
+class NetConfig:
+    """Which recogniser, and its sizes.
+
+    >>> NetConfig(heads=0)
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.ConfigError: net.heads must be at least 1, found 0
+    """
+
+    kind: Literal["gcn", "lstm"] = "gcn"
+    """Graph convolution (the paper's) or an LSTM over poses."""
+    channels: int = number(16, 1)
+    """GCN: channels of the node encoder."""
+    heads: int = number(8, 1)
+    """GCN: adjacency ("attention") heads."""
+    filters: int = number(32, 1)
+    """GCN: filters of each head."""
+    combine: Combine = "concat"
+    """GCN: heads concatenated (251 k weights on FPHA) or summed (39 k)."""
+    dense: int = number(0, 0)
+    """GCN: width of a dense layer before the classifier; 0 for none."""
+    adjacency: Adjacency = "skeleton"
+    """GCN: learned from the skeleton, learned from noise (free), or fixed handcrafted."""
+    hidden: int = number(100, 1)
+    """LSTM: hidden units."""
+    layers: int = number(1, 1)
+    """LSTM: stacked layers."""
+    dropout: float | None = None
+    """Dropout before each dense layer, 0 to below 1. Unless given: 0.3 in a dense training; 0.2 in a
+    pruned one up to 98 %, none beyond; none with a rival."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "net.")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ConfigError(f"net.dropout must be in [0, 1), found {self.dropout}")

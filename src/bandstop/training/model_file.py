@@ -1,0 +1,157 @@
+"""The files of tensors in a run folder: finished recogniser and checkpoints. No pickles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bandstop.errors import BandstopError, DataError
+from bandstop.files import atomic_write
+from bandstop.nets import build_net
+from bandstop.record.folder import MODEL
+from bandstop.record.typed_json import build
+from bandstop.skeleton.chunk import ChunkTable
+from bandstop.skeleton.normalise import Normaliser
+from bandstop.training.config import RunConfig
+from bandstop.training.measure import predict
+
+__all__ = ["Recogniser", "load_checkpoint", "load_recogniser", "save_checkpoint", "save_recogniser"]
+
+
+@dataclass(frozen=True)
+class Recogniser:
+    """Raw sequences in, class scores out."""
+
+    net: nn.Module
+    normaliser: Normaliser
+    class_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    config: RunConfig
+    pose: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def joints(self) -> int:
+        """Joints per frame."""
+        return len(self.normaliser.node_scale)
+
+    def signals(self, sequences: Sequence[np.ndarray]) -> Tensor:
+        """Node signals ``[N, V, S]`` of raw sequences ``[T, V, 3]``."""
+        for place, frames in enumerate(sequences):
+            if frames.ndim != 3 or frames.shape[1:] != (self.joints, 3):
+                rule = f"[frames, {self.joints}, 3] as in training"
+                raise DataError(f"sequence {place} must have shape {rule}, found {list(frames.shape)}")
+        table = ChunkTable(list(sequences))
+        return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks), table.lengths)
+
+    def scores(self, sequences: Sequence[np.ndarray]) -> Tensor:
+        """Class scores ``[N, classes]``."""
+        return predict(self.net, self.signals(sequences))
+
+
+def save_recogniser(recogniser: Recogniser, path: Path) -> None:
+    """Write the plain dense state with exact zeros; everything else goes to the metadata as JSON."""
+    metadata = {
+        "format": "bandstop recogniser 1",
+        "config": recogniser.config.to_json(),
+        "class_names": json.dumps(recogniser.class_names),
+        "joint_names": json.dumps(recogniser.joint_names),
+        "normaliser": json.dumps(asdict(recogniser.normaliser)),
+        "edges": json.dumps(recogniser.normaliser.edges),
+        "pose": json.dumps(recogniser.pose),
+    }
+    save_tensors(path, dict(recogniser.net.state_dict()), metadata)
+
+
+def load_recogniser(run: str | Path) -> Recogniser:
+    """Read a run folder's model, or a model file itself."""
+    path = Path(run)
+    path = path / MODEL if path.is_dir() else path
+    state, metadata = load_tensors(path)
+    try:
+        config = RunConfig.from_json(metadata["config"])
+        names = tuple(str(n) for n in json.loads(metadata["class_names"]))
+        joint_names = tuple(str(n) for n in json.loads(metadata["joint_names"]))
+        normaliser = build(Normaliser, json.loads(metadata["normaliser"]), "normaliser")
+        pose = tuple((float(x), float(y), float(z)) for x, y, z in json.loads(metadata.get("pose", "[]")))
+        net = build_net(
+            config.net,
+            joints=len(normaliser.node_scale),
+            signal=normaliser.values,
+            classes=len(names),
+            edges=normaliser.edges,
+        )
+        net.load_state_dict(state)
+    except (BandstopError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        problem = f"not a recogniser written by bandstop ({str(error).splitlines()[0]})"
+        raise DataError(problem, path=path) from None
+    net.eval()
+    return Recogniser(net, normaliser, names, joint_names, config, pose)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    """Write a safetensors file atomically."""
+    from safetensors.torch import save_file
+
+    with atomic_write(path) as part:
+        save_file({k: v.detach().contiguous().clone() for k, v in tensors.items()}, part, metadata=metadata)
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read a safetensors file; a broken one is refused with a sentence."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise DataError("there is no such file; is this a finished run folder?", path=path)
+    try:
+        with safe_open(path, framework="pt") as stored:
+            return {k: stored.get_tensor(k) for k in stored.keys()}, dict(stored.metadata() or {})  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise DataError(f"not a readable safetensors file ({error})", path=path) from None
+
+
+def _flatten(value: Any, tensors: dict[str, Tensor], name: str) -> Any:
+    """Replace every tensor in nested dicts and lists by a reference into ``tensors``."""
+    if isinstance(value, Tensor):
+        tensors[name] = value
+        return {"tensor": name}
+    if isinstance(value, dict):
+        return {"dict": [[k, _flatten(v, tensors, f"{name}.{k}")] for k, v in value.items()]}
+    if isinstance(value, list | tuple):
+        return {"list": [_flatten(v, tensors, f"{name}.{i}") for i, v in enumerate(value)]}
+    return {"value": value}
+
+
+def _restore(value: Any, tensors: dict[str, Tensor]) -> Any:
+    if "tensor" in value:
+        return tensors[value["tensor"]]
+    if "dict" in value:
+        return {k: _restore(v, tensors) for k, v in value["dict"]}
+    if "list" in value:
+        return [_restore(v, tensors) for v in value["list"]]
+    return value["value"]
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Save nested dicts and lists of tensors, numbers and strings."""
+    tensors: dict[str, Tensor] = {}
+    description = json.dumps(_flatten(state, tensors, "state"))
+    save_tensors(path, tensors, {"state": description})
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """What ``save_checkpoint`` saved."""
+    tensors, metadata = load_tensors(path)
+    try:
+        restored: dict[str, Any] = _restore(json.loads(metadata["state"]), tensors)
+    except (KeyError, TypeError, json.JSONDecodeError):
+        raise DataError(
+            "this file is not a checkpoint of bandstop; remove it to start afresh", path=path
+        ) from None
+    return restored
