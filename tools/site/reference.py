@@ -18,6 +18,7 @@ DOORS = {
     "bandstop.integrations.lightning": "integrations",
     "bandstop.integrations.transformers": "integrations",
     "bandstop.integrations.accelerate": "integrations",
+    "bandstop.live": "live",
     "bandstop.rivals": "rivals",
 }
 """A public module, and the page of docs/reference/ that documents it."""
