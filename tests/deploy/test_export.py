@@ -17,7 +17,7 @@ FILES = {
     "c": {"recogniser.h", "recogniser.c", "example/main.c"},
     "arduino": {"recogniser-arduino.zip"},
     "wasm": {"recogniser.wasm", "recogniser.js"},
-    "onnx": {"recogniser.onnx"},
+    "onnx": {"recogniser.onnx", "recogniser_input.py"},
     "bytes": {"recogniser.bsn"},
 }
 

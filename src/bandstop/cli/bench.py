@@ -40,16 +40,22 @@ def main(arguments: Sequence[str]) -> int:
     asked = parse(Bench, "bench", arguments)
 
     from bandstop.cli.deploy_run import run_to_deploy
-    from bandstop.deploy import signals_of
+    from bandstop.deploy import ExportOptions, make_c, signals_of
     from bandstop.deploy.bench import bench_model, table
+    from bandstop.deploy.ram import smaller_ram
     from bandstop.files import write_text
 
     model, samples = run_to_deploy(asked.run, data=asked.data, most=64)
-    rows = bench_model(model, signals_of(model, samples.sequences), seconds=asked.seconds)
+    inputs = signals_of(model, samples.sequences)
+    rows = bench_model(model, inputs, seconds=asked.seconds)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     write_text(folder / "bench.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n")
     _draw(rows, folder / "bench.png")
+    print(f"network: {model.size_text}")
     print(table(rows))
+    options = ExportOptions(aim="size")
+    advice = smaller_ram(model, make_c(model, options), options, inputs)
+    print("\n".join(["RAM of `C for size` would be smaller by", *(f"  {line}" for line in advice)]))
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bandstop.deploy import DeployModel
 from bandstop.deploy.model import AS_TRAINED
+from bandstop.engine import trace
 from bandstop.errors import ExportError
 from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
@@ -32,7 +33,8 @@ def run_to_deploy(
     """What is exported of a run folder and what it is checked on; the run is read once."""
     found = load_recogniser(run)
     model = DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, units)
-    return model, _samples(found, data, most)
+    counted = replace(model, macs=trace(found.net, model.example).macs_live)
+    return counted, _samples(found, data, most)
 
 
 def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:

@@ -60,8 +60,9 @@ def main(arguments: Sequence[str]) -> int:
     asked = parse(Export, "export", arguments)
 
     from bandstop.cli.deploy_run import run_to_deploy
-    from bandstop.deploy import ExportOptions, export_model
+    from bandstop.deploy import ExportOptions, export_model, make_c, signals_of
     from bandstop.deploy.model import AS_TRAINED
+    from bandstop.deploy.ram import smaller_ram
 
     most, units = max(1, asked.check), asked.units or AS_TRAINED
     model, samples = run_to_deploy(asked.run, data=asked.data, most=most, units=units)
@@ -71,6 +72,11 @@ def main(arguments: Sequence[str]) -> int:
         model, asked.to, folder, sequences=samples.sequences, labels=samples.labels, options=options
     )
     print("\n".join(_lines(report, folder)))
+    if asked.to in ("c", "arduino"):
+        inputs = signals_of(model, samples.sequences[:64])
+        files = make_c(model, options, inputs=inputs)
+        for line in smaller_ram(model, files, options, inputs):
+            print(f"  smaller by {line}")
     return 0
 
 
@@ -94,7 +100,9 @@ def _lines(report: dict[str, object], folder: Path) -> list[str]:
         lines.append(
             f"accuracy: {100 * accuracy['network']:.2f} % before, {100 * accuracy['export']:.2f} % exported"
         )
+    lines.append(f"network: {report['kept']:,} kept connections, {report['macs']:,} multiply-accumulates")
     if "state_bytes" in report:
-        memory = f"memory: {report['state_bytes']} bytes per recogniser, the caller's"
-        lines.append(f"{memory}; {report['macs']} multiply-accumulates")
+        program = f"{report['program_weights']:,} weights, {report['program_macs']:,} multiply-accumulates"
+        lines.append(f"program: {program}")
+        lines.append(f"memory: {report['state_bytes']:,} bytes per recogniser, the caller's")
     return lines

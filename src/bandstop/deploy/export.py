@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -100,6 +101,8 @@ def export_model(
     {"c": _c, "arduino": _arduino, "wasm": _wasm, "onnx": _onnx, "bytes": _bytes}[to](job)
     job.report = {
         "to": to,
+        "kept": model.kept,
+        "macs": model.macs,
         "files": {name: len(data) for name, data in job.files.items()},
         "seconds": round(time.perf_counter() - started, 3),
         **job.report,
@@ -178,8 +181,9 @@ class _Job:
             }
 
     def describe(self, files: CFiles) -> None:
+        """Size and memory of the program, which may store more or fewer weights than the network has."""
         program = files.program
-        self.report |= {"connections": program.entries, "macs": program.macs}
+        self.report |= {"program_weights": program.entries, "program_macs": program.macs}
         self.report |= {"state_bytes": files.state_bytes, "plan": files.plan.splitlines()}
 
 
@@ -232,13 +236,15 @@ def _onnx(job: _Job) -> None:
     data = to_onnx(job.model, sparse=job.options.sparse)
     job.compare("the ONNX file", onnx_runner(data)(job.inputs), EXACT)
     job.files[f"{job.options.name}.onnx"] = data
+    if job.model.normaliser is not None:
+        source = resources.files("bandstop.deploy.onnx") / "front_end.py"
+        job.files[f"{job.options.name}_input.py"] = source.read_bytes()
 
 
 def _bytes(job: _Job) -> None:
     data = to_bytes(job.model, values=job.options.values)
     job.compare("the bytes file", reference_scores(from_bytes(data), job.inputs), job.lossy)
-    kept = job.model.kept
-    job.report |= {"kept": kept, "bytes_per_kept_weight": round(len(data) / max(kept, 1), 3)}
+    job.report["bytes_per_kept_weight"] = round(len(data) / max(job.model.kept, 1), 3)
     job.files[f"{job.options.name}.bsn"] = data
 
 

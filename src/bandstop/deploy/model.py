@@ -34,6 +34,8 @@ class DeployModel:
     """Names of the joints, in the order in which a device gives them."""
     units: str = AS_TRAINED
     """Units of raw joints, said in the header."""
+    macs: int | None = None
+    """Multiply-accumulates of the network's live connections, as `bandstop.trace` counts them; None: not counted."""
     input_shape: tuple[int, ...] = ()
     """Shape of one input without the batch; only needed where there is no normaliser."""
 
@@ -53,6 +55,12 @@ class DeployModel:
     def kept(self) -> int:
         """Kept connections of the network; see `kept_connections`."""
         return kept_connections(self.net)
+
+    @property
+    def size_text(self) -> str:
+        """The network's size in words; a program of it may store more or fewer weights."""
+        macs = "" if self.macs is None else f", {self.macs} multiply-accumulates"
+        return f"{self.kept} kept connections{macs}"
 
 
 def kept_connections(net: nn.Module) -> int:

@@ -1,6 +1,7 @@
 /* gcn_int8: a sparse network as C99, made by bandstop.
-   37 kept connections, 72 multiply-accumulates an inference. All memory is the caller's: no globals that
-   change, no allocation, nothing from the C library. */
+   The network: 37 kept connections.
+   This program: 37 stored weights, 72 multiply-accumulates per inference.
+   All memory is the caller's: no globals that change, no allocation, nothing from the C library. */
 #ifndef GCN_INT8_H
 #define GCN_INT8_H
 #include <stdint.h>

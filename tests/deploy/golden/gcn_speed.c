@@ -1,4 +1,4 @@
-/* gcn_speed: made by bandstop from a network of 47 kept connections; see gcn_speed.h */
+/* gcn_speed: made by bandstop from a network of 37 kept connections; see gcn_speed.h */
 #include "gcn_speed.h"
 
 #if defined(__cplusplus)

@@ -1,6 +1,7 @@
 /* stack_int8: a sparse network as C99, made by bandstop.
-   25 kept connections, 50 multiply-accumulates an inference. All memory is the caller's: no globals that
-   change, no allocation, nothing from the C library. */
+   The network: 25 kept connections.
+   This program: 25 stored weights, 50 multiply-accumulates per inference.
+   All memory is the caller's: no globals that change, no allocation, nothing from the C library. */
 #ifndef STACK_INT8_H
 #define STACK_INT8_H
 #include <stdint.h>

@@ -75,7 +75,7 @@ def assemble(model: DeployModel, code: NetworkCode, *, name: str, open_ended: bo
         raise ExportError(
             f"the network has {program.classes} outputs and {classes} class names; they must agree"
         )
-    about = f"{name}: made by bandstop from a network of {program.entries} kept connections; see {name}.h"
+    about = f"{name}: made by bandstop from a network of {model.kept} kept connections; see {name}.h"
     tables, work = Tables("front"), max(code.work, 1)
     encode, front = _front_end(model, code, name, tables)
     names = ",\n".join(f"    {c_string(n)}" for n in model.class_names)
@@ -170,7 +170,9 @@ def _header(model: DeployModel, code: NetworkCode, name: str, work: int, *, open
             **_names(name),
         )
         stream += "\n"
-    values = {"entries": program.entries, "macs": program.macs, "CLASSES": program.classes}
+    values: dict[str, object] = {"entries": program.entries, "macs": program.macs}
+    values["CLASSES"] = program.classes
+    values["size"] = model.size_text
     values |= {"SIGNAL": program.sizes[program.input], "WORK": work}
     text = filled("network.h", layout=layout, number=code.number, stream=stream, **values, **_names(name))
     return text + "\n"

@@ -1,6 +1,7 @@
 /* ${name}: a sparse network as C99, made by bandstop.
-   ${entries} kept connections, ${macs} multiply-accumulates an inference. All memory is the caller's: no globals that
-   change, no allocation, nothing from the C library. */
+   The network: ${size}.
+   This program: ${entries} stored weights, ${macs} multiply-accumulates per inference.
+   All memory is the caller's: no globals that change, no allocation, nothing from the C library. */
 #ifndef ${NAME}_H
 #define ${NAME}_H
 #include <stdint.h>

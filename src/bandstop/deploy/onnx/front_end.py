@@ -1,0 +1,69 @@
+"""Raw joints to the input of an exported ONNX file: `python NAME_input.py NAME.onnx frames.npy` prints the class.
+
+This file is written beside every exported ONNX file. It needs numpy, and onnxruntime to run the network.
+``frames.npy`` holds x, y, z of every joint of every frame, ``[frames, joints, 3]``, as recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+__all__ = ["chunk_averages", "network_input"]
+
+STEP = 2.0
+
+
+def chunk_averages(frames: Any, chunks: int) -> Any:
+    """Averages over ``chunks`` equal parts of a sequence; shorter sequences are interpolated."""
+    length = len(frames)
+    times = np.linspace(0, 1, chunks + 1) * length
+    if length >= chunks:
+        before = np.concatenate([np.zeros_like(frames[:1]), frames.cumsum(axis=0)])
+        whole = np.minimum(np.floor(times).astype(int), length - 1)
+        integral = before[whole] + (times - whole)[:, None, None] * frames[whole]
+        return np.diff(integral, axis=0) / np.diff(times)[:, None, None]
+    centres = np.clip((times[:-1] + times[1:]) / 2 - 0.5, 0, length - 1)
+    low = np.floor(centres).astype(int)
+    share = (centres - low)[:, None, None]
+    return (1 - share) * frames[low] + share * frames[np.minimum(low + 1, length - 1)]
+
+
+def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
+    """The network's input ``[1, joints, values]``; ``normaliser`` is in the metadata of the ONNX file."""
+    frames = np.asarray(frames, np.float64)
+    chunks = chunk_averages(frames, normaliser["chunks"])
+    number, edges = normaliser["root"], np.array(normaliser["edges"], int).reshape(-1, 2)
+    root = chunks[:, number]
+    if len(edges):
+        size = np.linalg.norm(chunks[:, edges[:, 0]] - chunks[:, edges[:, 1]], axis=-1).mean()
+    else:
+        size = np.sqrt(np.square(chunks - root[:, None]).sum(-1).mean())
+    relative = chunks - root[:, None]
+    relative[:, number] = root - root.mean(axis=0)
+    scaled = relative / max(size, 1e-9) / np.array(normaliser["node_scale"])[:, None]
+    by_joint = scaled.transpose(1, 0, 2)
+    parts = [by_joint.reshape(len(by_joint), -1)]
+    if "duration" in normaliser:
+        mean, deviation = normaliser["duration"]
+        steps = STEP * np.diff(by_joint, axis=1)
+        lasting = np.full((len(by_joint), 1), (np.log(len(frames)) - mean) / deviation)
+        parts += [steps.reshape(len(by_joint), -1), lasting]
+    return np.concatenate(parts, axis=1)[None].astype(np.float32)
+
+
+def _main(model: str, frames: str) -> None:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    facts = session.get_modelmeta().custom_metadata_map
+    given = network_input(np.load(frames), json.loads(facts["normaliser"]))
+    scores = session.run(None, {"input": given})[0][0]
+    print(json.loads(facts["class_names"])[int(scores.argmax())], float(scores.max()))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:3])

@@ -1,0 +1,54 @@
+"""The script beside an ONNX file makes the network's input from raw frames as training does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+
+from bandstop.deploy import export_model
+from bandstop.deploy.onnx.file import to_onnx
+from bandstop.deploy.onnx.front_end import network_input
+from bandstop.deploy.verify import reference_scores, signals_of
+from tests.deploy.nets_for_tests import make_model, normaliser, sequences
+
+NORMALISERS = {
+    "bones": normaliser(),
+    "no bones": dataclasses.replace(normaliser(), edges=(), root=4),
+    "motion": dataclasses.replace(normaliser(), duration=(4.2, 0.8)),
+}
+
+
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_inputs_are_those_of_training(name):
+    model = dataclasses.replace(make_model(0.97), normaliser=NORMALISERS[name])
+    fields = dataclasses.asdict(NORMALISERS[name])
+    described = json.loads(json.dumps({k: v for k, v in fields.items() if v is not None}))
+    for raw in sequences():
+        np.testing.assert_allclose(
+            network_input(raw, described), signals_of(model, [raw]), atol=2e-4, rtol=1e-4
+        )
+
+
+def test_the_metadata_are_what_the_script_reads():
+    read = onnx.load_from_string(to_onnx(make_model(0.97)))
+    facts = {p.key: p.value for p in read.metadata_props}
+    assert set(json.loads(facts["normaliser"])) == {"root", "edges", "node_scale", "chunks"}
+
+
+def test_the_script_runs_alone(tmp_path):
+    model = make_model(0.97)
+    export_model(model, "onnx", tmp_path, sequences=sequences())
+    raw = sequences()[-1]
+    np.save(tmp_path / "frames.npy", raw)
+    text = (tmp_path / "recogniser_input.py").read_text()
+    assert "bandstop" not in text, "the script needs no bandstop"
+    command = [sys.executable, "-I", "recogniser_input.py", "recogniser.onnx", "frames.npy"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    best = reference_scores(model, signals_of(model, [raw]))[0].argmax()
+    assert shown.rsplit(" ", 1)[0] == model.class_names[best]
