@@ -1,4 +1,4 @@
-"""Pruning on many ranks: DistributedDataParallel and FSDP2 (``fully_shard``), with checkpoints for any number of ranks.
+"""Pruning on many ranks: DistributedDataParallel and FSDP2 (``fully_shard``), with checkpoints.
 
 The engine notices sharded weights by itself; here is what a training script calls besides.
 """

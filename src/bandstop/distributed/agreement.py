@@ -1,4 +1,4 @@
-"""Whether all ranks hold the same masks: a fingerprint of them that does not depend on how they are sharded."""
+"""Whether all ranks hold the same masks, told by a fingerprint that does not depend on sharding."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ __all__ = ["fingerprint", "masks", "require_agreement"]
 
 
 def fingerprint(masks: Mapping[str, Tensor]) -> int:
-    """One number for the set of entries that ``masks`` hold: the sum of a hash of each entry's layer and position, mod 2⁶⁴.
+    """A fingerprint of masks: the sum of a hash of each kept entry's layer and position, mod 2⁶⁴.
 
     Equal masks have equal fingerprints on one rank or many; where they are sharded every rank must ask.
 
     >>> one, other = torch.tensor([True, False]), torch.tensor([False, True])
-    >>> fingerprint({"a": one, "b": other}) == fingerprint({"a": one, "b": other}) != fingerprint({"a": other, "b": one})
+    >>> mine = fingerprint({"a": one, "b": other})
+    >>> mine == fingerprint({"a": one, "b": other}) != fingerprint({"a": other, "b": one})
     True
     """
     shards = Shards.of(masks)
@@ -68,7 +69,8 @@ def require_agreement(pruner: Pruner) -> None:
     different = [what for what, low, high in zip(_DIGESTS, lowest, highest, strict=True) if low != high]
     if different:
         raise TrainingError(
-            f"all ranks must hold the same {' and '.join(different)}, and they differ: attach the pruner before the model is "
+            f"all ranks must hold the same {' and '.join(different)}, and they differ: attach the pruner "
+            "before the model is "
             "wrapped or sharded, call pruner.step() on every rank, and let no rank skip a step"
         )
 

@@ -1,10 +1,10 @@
-"""Checkpoints of a pruned training through ``torch.distributed.checkpoint``, to be resumed on any number of ranks.
+"""Checkpoints of a pruned training (``torch.distributed.checkpoint``), resumed on any number of ranks.
 
-    folder/step-00000400/     every rank writes the parts it holds: latents, masks, thresholds, gains, the optimiser's state
+    folder/step-00000400/     each rank's part of latents, masks, thresholds, gains, the optimiser's state
     folder/step-00000800/     …
 
-A checkpoint is written beside its place and moved there when all ranks are done: what has a name is whole. Numbers and names go
-into it as JSON; nothing of ours is pickled.
+A checkpoint is written beside its final name and moved there when all ranks are done: what has a name is
+whole. Numbers and names go into it as JSON; nothing of ours is pickled.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def save_checkpoint(
     extra: dict[str, Any] | None = None,
     keep: int = 2,
 ) -> Path:
-    """Save model, pruner and optimiser as they are after ``pruner.taken`` steps; the ``keep`` newest checkpoints stay.
+    """Save model, pruner and optimiser after ``pruner.taken`` steps; the ``keep`` newest checkpoints stay.
 
-    ``extra`` holds whatever else resuming needs, in JSON's types. Every rank must call it. Ranks whose masks or thresholds
-    differ are refused.
+    ``extra`` holds whatever else resuming needs, in JSON's types. Every rank must call it. Ranks whose masks
+    or thresholds differ are refused.
     """
     from torch.distributed.checkpoint.state_dict_saver import save
 
@@ -72,9 +72,10 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: str | Path, pruner: Pruner, optimiser: Optimizer) -> dict[str, Any] | None:
-    """Continue from the newest checkpoint in ``folder``: returns what was given as ``extra``, or none if there is none.
+    """Continue from the newest checkpoint in ``folder``; returns its ``extra``, or None if there is none.
 
-    Build model, pruner, wrapping and optimiser as for a new run, then load. The number of ranks may be another one.
+    Build model, pruner, wrapping and optimiser as for a new run, then load. The number of ranks may be
+    another one.
     """
     from torch.distributed.checkpoint.filesystem import FileSystemReader
     from torch.distributed.checkpoint.state_dict_loader import load
@@ -105,7 +106,8 @@ def load_checkpoint(folder: str | Path, pruner: Pruner, optimiser: Optimizer) ->
     for name, tensor in tensors.items():
         if _size(stored, name, path) != tensor.shape:
             raise DataError(
-                f"{name} has the shape {tuple(_size(stored, name, path))} in the checkpoint and {tuple(tensor.shape)} here",
+                f"{name} has the shape {tuple(_size(stored, name, path))} in the checkpoint and "
+                f"{tuple(tensor.shape)} here",
                 path=path,
                 hint="build the same model and pruner as before",
             )
@@ -204,7 +206,8 @@ def _as_bytes(notes: dict[str, Any]) -> Tensor:
         text = json.dumps(notes)
     except TypeError as error:
         raise ConfigError(
-            f"extra and the optimiser's settings must be of JSON's types (numbers, strings, lists, dicts): {error}"
+            "extra and the optimiser's settings must be of JSON's types (numbers, strings, lists, dicts): "
+            f"{error}"
         ) from None
     return torch.tensor(list(text.encode()), dtype=torch.uint8)
 

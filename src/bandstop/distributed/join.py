@@ -14,9 +14,9 @@ __all__ = ["join"]
 def join(backend: str) -> None:
     """``init_process_group``, with an address book of its own for each restart.
 
-    torchrun keeps its store when it restarts the ranks of a machine, and with it the addresses of the ranks that
-    died: a new rank that asks before the others have written theirs would connect to one of those. Here each
-    attempt writes under its own prefix.
+    torchrun keeps its store when it restarts the ranks of a machine, and with it the addresses of the ranks
+    that died: a new rank that asks before the others have written theirs would connect to one of those. Here
+    each attempt writes under its own prefix.
     """
     store, rank, world = next(rendezvous("env://"))
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")

@@ -15,7 +15,7 @@ __all__ = ["full_state_dict", "save_plain"]
 
 
 def full_state_dict(model: nn.Module) -> dict[str, Tensor]:
-    """The whole state of ``model`` in main memory on the first rank, nothing on the others; every rank must ask.
+    """The whole state of ``model`` in main memory on the first rank, {} on the others; all must call it.
 
     Weights are gathered one at a time, so that no rank but the first ever holds more than one of them whole.
 
@@ -33,7 +33,7 @@ def full_state_dict(model: nn.Module) -> dict[str, Tensor]:
 
 
 def save_plain(model: nn.Module, path: str | Path) -> None:
-    """Write the whole state to one file, which a plain model on one machine loads: safetensors by its suffix, else torch's.
+    """Write the whole state to one file for a plain model: safetensors by its suffix, else torch's.
 
     Every rank must call it; the first one writes, and all return when the file is whole.
     """

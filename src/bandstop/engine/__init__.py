@@ -1,4 +1,6 @@
-"""The engine: brings any ``nn.Module`` to an exact budget in one training. What it exports is the public face, ``bandstop``."""
+"""The engine: any ``nn.Module`` to an exact budget in one training. Its door is the public face of
+bandstop.
+"""
 
 from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.engine.pruner import Pruner

@@ -1,4 +1,4 @@
-"""The engine: attach to a network, add the penalty to the loss, step after the optimiser, finalize to exact zeros."""
+"""The pruner: attach to a network, add the penalty to the loss, step after the optimiser, finalize."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ class Pruner(Verbs):
     ) -> list[dict[str, Any]]:
         """Optimiser groups: latents, and everything else.
 
-        Latents have the scale of the prior, about one, not of the layer: they learn ten times as fast unless told
-        otherwise, and are not decayed.
+        Latents have the scale of the prior, about one, not of the layer: they learn ten times as fast unless
+        told otherwise, and are not decayed.
         """
         self.layers.latents()  # refuses what cannot be trained
         speed = 10 * lr if latent_lr is None else latent_lr
@@ -156,7 +156,7 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def kl(self) -> float | None:
-        """``KL(P‖Q)`` for the log; none once the mask is fixed, when latents are no longer spread as the prior."""
+        """``KL(P‖Q)`` for the log; None once the mask is fixed and latents no longer follow the prior."""
         return None if self.frozen else float(self.divergence())
 
     def penalty(self) -> Tensor:
@@ -169,7 +169,9 @@ class Pruner(Verbs):
         return penalty + self.dual.penalty(latents, self.layers.thresholds())
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves the schedules, renews the thresholds, fixes the mask in time."""
+        """Call once after each optimiser step: moves the schedules, renews thresholds, in time fixes the
+        mask.
+        """
         self.taken += 1
         if self.frozen:
             for layer in self.layers:
@@ -195,7 +197,7 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
-        """Masks of exactly what the final budget keeps, by latent magnitude (live only on request), or what passes."""
+        """Masks of exactly what the final budget keeps, or of what passes (``count="passing"``)."""
         latents = self.layers.latents()
         if self.recipe.count == "passing":
             return masks_above(latents, self.layers.thresholds())
@@ -218,7 +220,7 @@ class Pruner(Verbs):
         self.frozen = True
 
     def finalize(self) -> nn.Module:
-        """Give the plain model back: exactly the asked connections, exact zeros elsewhere, no trace of the pruner."""
+        """Give the plain model back: exactly the asked connections, exact zeros elsewhere."""
         if any(layer.band is None for layer in self.layers):
             raise ConfigError(
                 "the pruner is finalized already: its model is plain, attach a new pruner to go on"
@@ -228,7 +230,9 @@ class Pruner(Verbs):
         return make_plain(self.model, self.layers)
 
     def plain(self, copy: nn.Module) -> nn.Module:
-        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with this pruner's masks."""
+        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with this pruner's
+        masks.
+        """
         if not self.frozen:
             raise ConfigError(
                 "the mask is not fixed yet: finalize the pruner, or freeze it, before a copy is made plain"
@@ -238,12 +242,12 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def outcome(self) -> Outcome:
-        """What was asked and what the network has: connections, parameters, bytes and, with an example, MACs."""
+        """What was asked and what the network has: connections, bytes and, with an example input, MACs."""
         return Outcome.of(self.bound, self.model, self.counts, self.example)
 
     @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:
-        """The pooled latent histogram beside its prior, the divergence, and each layer's threshold and gain."""
+        """For a log: the latent histogram beside its prior, and each layer's threshold and gain."""
         return take_snapshot(self, self._last_thresholds)
 
     def state_dict(self) -> dict[str, Any]:
@@ -254,7 +258,9 @@ class Pruner(Verbs):
         return state | dual
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state_dict``; call before or after loading the model's state, which holds the masks."""
+        """Continue from ``state_dict``; call before or after loading the model's state, which has the
+        masks.
+        """
         self.taken, self.frozen = int(state["taken"]), bool(state["frozen"])
         self._counts = dict(state["counts"])
         self._last_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1

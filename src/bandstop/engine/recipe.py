@@ -45,13 +45,13 @@ class Recipe(PruneChoices):
     """Fraction of the way to the prior's quantiles that latents go whenever thresholds are renewed, with
     threshold "held"."""
     gain: Gain = "variance"
-    """Scale of each layer: "variance" raises it as fewer connections pass, so that the layer's output keeps its
-    variance (``bandstop.method.gain``); "fixed" leaves it as set from the given weights; "learned" trains it.
-    A trained gain drifts where a normalisation follows its layer (docs/recipe.md)."""
+    """Scale of each layer: "variance" raises it as fewer connections pass, so that the layer's output keeps
+    its variance (``bandstop.method.gain``); "fixed" leaves it as set from the given weights; "learned" trains
+    it. A trained gain drifts where a normalisation follows its layer (docs/recipe.md)."""
 
     @staticmethod
     def paper(prior: Prior | None = None) -> Recipe:
-        """The paper's method, literal but for its errata: logistic gate, pooled histogram, λ = 10, a = F⁻¹(r).
+        """The paper's method but for its errata: logistic gate, pooled histogram, λ = 10, a = F⁻¹(r).
 
         It makes the count exact in the end, which the paper does not (``count="passing"``). How latents start
         the paper leaves open.

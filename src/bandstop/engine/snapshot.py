@@ -1,4 +1,4 @@
-"""What a pruner can say about a moment of training: the latent histogram beside its prior, thresholds and gains."""
+"""A moment of training in plain numbers: the latent histogram beside its prior, thresholds and gains."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def take_snapshot(pruner: Pruner, fixed: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, thresholds: Iterable[float]) -> float:
-    """Where the histogram ends: without the KL latents leave the prior's support, and it has to follow them."""
+    """Where the histogram ends: without the KL, latents leave the prior's support."""
     norms = torch.stack([torch.linalg.vector_norm(v, dtype=torch.float64) for v in values])
     count = norms.new_tensor(float(sum(v.numel() for v in values)))
     squares, entries = total(torch.stack([norms.square().sum(), count])).tolist()

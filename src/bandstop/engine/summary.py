@@ -19,8 +19,10 @@ __all__ = ["Outcome"]
 class Outcome:
     """Sizes of a network beside its budget; prunable weights and all parameters are told apart.
 
-    >>> print(Outcome(Budget.rate(0.9), kept=10, prunable=100, unpruned=5, macs=None, live=None))
-    asked a pruning rate of 0.9; kept 10 of 100 prunable weights (a rate of 0.9), with 5 never pruned 15 parameters; 80 bytes
+    >>> outcome = Outcome(Budget.rate(0.9), kept=10, prunable=100, unpruned=5, macs=None, live=None)
+    >>> print(outcome)  # doctest: +NORMALIZE_WHITESPACE
+    asked a pruning rate of 0.9; kept 10 of 100 prunable weights (a rate of 0.9), with 5 never pruned 15
+    parameters; 80 bytes
     >>> print(Outcome(Budget.macs(50), kept=10, prunable=100, unpruned=5, macs=48, live=10).in_macs)
     48 of 50 MACs, the most that the budget's 50 can pay for; 10 connections are live
     """
@@ -51,7 +53,9 @@ class Outcome:
 
     @property
     def parameters(self) -> int:
-        """All that is stored: kept weights, and what is never pruned (biases, normalisation, layers that were left out)."""
+        """All that is stored: kept weights and what is never pruned (biases, normalisation, excluded
+        layers).
+        """
         return self.kept + self.unpruned
 
     @property

@@ -1,13 +1,15 @@
-"""Accelerate: a pruner needs no wrapper there, only its place in the checkpoints and the optimiser steps it is to count.
+"""Accelerate: a pruner needs no wrapper, only its place in checkpoints and the steps it is to count.
 
+```python
 model, optimiser, loader = accelerator.prepare(model, optimiser, loader)
 watch(accelerator, pruner)
 for x, y in loader:
-with accelerator.accumulate(model):
-accelerator.backward(loss(model(x), y) + pruner.penalty())
-optimiser.step()
-optimiser.zero_grad()
-step(accelerator, pruner)
+    with accelerator.accumulate(model):
+        accelerator.backward(loss(model(x), y) + pruner.penalty())
+        optimiser.step()
+        optimiser.zero_grad()
+        step(accelerator, pruner)
+```
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ __all__ = ["step", "watch"]
 
 
 def watch(accelerator: Accelerator, pruner: Pruner) -> None:
-    """Save and load the pruner's place in its schedules with ``accelerator.save_state`` and ``load_state``."""
+    """Save and load the pruner's state with ``accelerator.save_state`` and ``load_state``."""
     accelerator.register_for_checkpointing(pruner)
 
 
 def step(accelerator: Accelerator, pruner: Pruner) -> None:
-    """Move the schedules on if the optimiser moved: not while gradients accumulate, nor when a scaled step overflowed."""
+    """Step if the optimiser did: not while gradients accumulate, nor when a scaled step overflowed."""
     if accelerator.sync_gradients and not accelerator.optimizer_step_was_skipped:
         pruner.step()

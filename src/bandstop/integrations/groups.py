@@ -47,7 +47,8 @@ def check_groups(pruner: Pruner, optimiser: torch.optim.Optimizer) -> None:
         inside = [id(p) in latents for p in group["params"]]
         if any(inside) and (not all(inside) or group.get("weight_decay")):
             warnings.warn(
-                "latent weights have the scale of the prior, about one: give them a group of their own with ten times the "
+                "latent weights have the scale of the prior, about one: give them a group of their own "
+                "with ten times the "
                 "learning rate and no weight decay, AdamW(parameter_groups(model, lr=…))",
                 stacklevel=3,
             )

@@ -1,11 +1,13 @@
-"""A Lightning callback: attach at the start of fit, add the penalty to the loss, step after the optimiser, finalize at the end.
+"""A Lightning callback: attach at the start of fit, add the penalty, step, finalize at the end.
 
+```python
 class Net(lightning.LightningModule):
-def configure_optimizers(self):
-return torch.optim.AdamW(parameter_groups(self, lr=3e-3))   # the same without the callback: one plain group
+    def configure_optimizers(self):
+        return torch.optim.AdamW(parameter_groups(self, lr=3e-3))  # one plain group without the callback
 
 Trainer(max_epochs=30, callbacks=[PruningCallback(0.98)]).fit(net, loader)
 net  # plain again: exactly the asked connections, exact zeros elsewhere
+```
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ __all__ = ["PruningCallback", "parameter_groups"]
 class PruningCallback(Callback):
     """Trains the module to ``budget`` within one ``fit``.
 
-    The schedules span the optimiser steps that the trainer will take; give ``steps`` where it cannot know them (manual
-    optimisation, training without an end). Checkpoints written during ``fit`` hold the latents and resume in mid-schedule;
-    after ``fit`` the module is plain, and so is what is saved of it.
+    The schedules span the optimiser steps that the trainer will take; give ``steps`` where it cannot know
+    them (manual optimisation, training without an end). Checkpoints written during ``fit`` hold the latents
+    and resume in mid-schedule; after ``fit`` the module is plain, and so is what is saved of it.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class PruningCallback(Callback):
             pl_module.training_step = training_step  # type: ignore[method-assign]
 
     def _with_penalty(self, output: Any) -> Any:
-        """The step's loss with ``λ·KL`` added, so that scaling, accumulation and clipping treat it as part of the loss."""
+        """The loss plus ``λ·KL``, so that scaling, accumulation and clipping treat them alike."""
         if self.pruner is None or output is None:
             return output
         penalty = self.pruner.penalty()

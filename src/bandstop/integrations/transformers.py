@@ -1,9 +1,12 @@
-"""A Hugging Face Trainer callback: attach to the model, give the optimiser its groups, finalize at the end of training.
+"""A Hugging Face Trainer callback: attach, give the optimiser its groups, finalize at the end.
 
+```python
 callback = PruningCallback(model, 0.98)
-trainer = Trainer(model, args, train_dataset=data, callbacks=[callback], optimizers=(callback.optimiser(args), None))
+optimizers = (callback.optimiser(args), None)
+trainer = Trainer(model, args, train_dataset=data, callbacks=[callback], optimizers=optimizers)
 trainer.train()
 trainer.save_model()  # plain: exactly the asked connections, exact zeros elsewhere
+```
 """
 
 from __future__ import annotations
@@ -33,9 +36,9 @@ _STATE = "bandstop"
 class PruningCallback(TrainerCallback):
     """Trains ``model`` to ``budget`` within one ``train()``; attached as soon as it is made.
 
-    The penalty's gradient is put in place once before the first part of every batch, so that the optimiser sees
-    ``∇(mean loss + λ·KL)`` whatever the number of parts, and clipping sees both. Checkpoints written during training hold the
-    latents and resume in mid-schedule; after ``train()`` the model is plain.
+    The penalty's gradient is put in place once before the first part of every batch, so that the optimiser
+    sees ``∇(mean loss + λ·KL)`` whatever the number of parts, and clipping sees both. Checkpoints written
+    during training hold the latents and resume in mid-schedule; after ``train()`` the model is plain.
     """
 
     def __init__(
@@ -50,7 +53,8 @@ class PruningCallback(TrainerCallback):
         # The trainer knows how many steps there will be when it begins: on_train_begin.
         self.pruner = Pruner(model, budget, steps=1, recipe=recipe, layers=layers, example=example)
         self._declared = getattr(model, "_tied_weights_keys", None)
-        # Saving refuses shared tensors that are not declared: latents of tied weights are shared under new names.
+        # Saving refuses shared tensors that are not declared: latents of tied weights are shared under new
+        # names.
         self._declare(model, {**(self._declared or {}), **_tied_latents(model, self.pruner)})
 
     def optimiser(self, args: TrainingArguments, *, latent_lr: float | None = None) -> torch.optim.AdamW:
@@ -67,7 +71,8 @@ class PruningCallback(TrainerCallback):
         """Fit the schedules to the length of training, and take up a checkpoint's place in them."""
         if args.load_best_model_at_end:
             raise ConfigError(
-                "the best checkpoint may be from before the budget was reached: set load_best_model_at_end=False"
+                "the best checkpoint may be from before the budget was reached: set "
+                "load_best_model_at_end=False"
             )
         if args.fp16 and any(self.pruner.recipe.kl(p / 100) for p in range(100)):
             raise ConfigError(
@@ -81,7 +86,7 @@ class PruningCallback(TrainerCallback):
     def on_step_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Add the penalty's gradient; not through ``backward``, which would set off a distributed wrapper's exchange."""
+        """Add the penalty's gradient, not through ``backward``, which would start a distributed exchange."""
         if not self.pruner.kl_weight:
             return
         latents = [layer.latent for layer in self.pruner.layers]
@@ -116,7 +121,7 @@ class PruningCallback(TrainerCallback):
 
 
 def _kept_by(state: TrainerState) -> dict[str, Any]:
-    """The part of the trainer's state that its checkpoints keep for callbacks (declared as a list, used as a dict)."""
+    """What the trainer's checkpoints keep for callbacks (declared as a list, used as a dict)."""
     return cast("dict[str, Any]", state.stateful_callbacks)
 
 

@@ -80,7 +80,7 @@ class Budget:
         return Budget("macs", amount, scope)
 
     def connections(self, *, prunable: int, unpruned: int = 0, smallest: int = 1) -> int:
-        """The number of prunable weights to keep; an impossible budget is refused with the nearest possible one."""
+        """The number of prunable weights to keep; refuses the impossible and says what is possible."""
         if self.kind == "macs":
             raise BudgetError("a budget in MACs needs the cost of each layer: use `fit_macs`")
         fixed = unpruned if self.scope == "network" else 0
@@ -97,7 +97,8 @@ class Budget:
             never = f", {fixed:,} of them never pruned" if fixed else ""
             raise BudgetError(
                 f"{self.describe()} of a network with {prunable + fixed:,} weights{never} leaves "
-                f"{max(kept, 0)} connections, but {smallest} are needed to leave no layer empty; the smallest possible is {least}"
+                f"{max(kept, 0)} connections, but {smallest} are needed to leave no layer empty; the "
+                f"smallest possible is {least}"
             )
         if self.kind == "weights" and kept > prunable:
             raise BudgetError(
@@ -121,18 +122,19 @@ class Budget:
     def fit_macs(
         self, counts: Mapping[str, int], uses: Mapping[str, int], sizes: Mapping[str, int], smallest: int = 1
     ) -> dict[str, int]:
-        """Trim or fill ``counts`` per layer so that ``Σ count·uses`` comes as near to the MACs as it can from below.
+        """Trim or fill ``counts`` so that ``Σ count·uses`` comes as near to the MACs as it can from below.
 
-        ``uses``: multiply-accumulates that one connection of a layer costs per inference. What is left goes to
-        the dearest layer that it pays for, then to the next: the budget is met exactly where some layer with
-        room costs a single MAC per connection. Layers that multiply nothing (tables that are looked up) keep
-        their counts.
+        ``uses``: multiply-accumulates that one connection of a layer costs per inference. What is left goes
+        to the dearest layer that it pays for, then to the next: the budget is met exactly where some layer
+        with room costs a single MAC per connection. Layers that multiply nothing (tables that are looked up)
+        keep their counts.
         """
         fitted, limit = dict(counts), int(self.amount)
         least = sum(min(smallest, sizes[n]) * uses[n] for n in fitted)
         if least > limit:
             raise BudgetError(
-                f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} MACs, "
+                f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} "
+                "MACs, "
                 "the smallest possible"
             )
         paid = sorted((n for n in fitted if uses[n]), key=lambda n: (-uses[n], n))

@@ -45,8 +45,8 @@ class Gate:
 class Logistic(Gate):
     """The paper's gate with a temperature: ``ψ = 1 / (1 + σ·exp((a² − ŵ²)/τ))``.
 
-    τ = 1 is the paper's form; annealing τ → 0 makes it a hard threshold at a. (Annealing σ alone only moves it:
-    ψ(a) = 1/(1+σ).)
+    τ = 1 is the paper's form; annealing τ → 0 makes it a hard threshold at a. (Annealing σ alone only moves
+    it: ψ(a) = 1/(1+σ).)
 
     >>> Logistic(sigma=3.0).psi(torch.tensor([2.0, -2.0]), 2.0)
     tensor([0.2500, 0.2500])

@@ -1,4 +1,4 @@
-"""The methods that bandstop stands against, each written from its paper behind the pruner's verbs (docs/rivals.md).
+"""The methods that bandstop stands against, written from their papers (docs/rivals.md).
 
 Names and descriptions are here without torch; making a rival imports its module.
 """

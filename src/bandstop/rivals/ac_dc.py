@@ -31,7 +31,8 @@ class AcDcSettings(Settings):
         super().__post_init__()
         if not self.warmup <= self.last_dense <= self.final:
             raise ConfigError(
-                f"warmup, last_dense and final must follow each other, found {self.warmup}, {self.last_dense}, {self.final}"
+                f"warmup, last_dense and final must follow each other, found {self.warmup}, "
+                f"{self.last_dense}, {self.final}"
             )
 
     def compressed(self, progress: float) -> bool:

@@ -32,7 +32,7 @@ class GradualSettings(Settings):
 
 
 class Gradual(MaskedMethod[GradualSettings]):
-    """``s_t = s_f · (1 − (1 − u)³)``, u running 0 → 1 between begin and end; what is dropped stays dropped."""
+    """``s_t = s_f · (1 − (1 − u)³)``, u running 0 → 1 between begin and end; what is pruned stays so."""
 
     @property
     def ramp(self) -> Ramp:

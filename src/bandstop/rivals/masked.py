@@ -74,7 +74,8 @@ class MaskedMethod(Verbs, Generic[S]):
             raise ModelError(f"layer {broken[0]} holds values that are not finite, so it cannot be pruned")
         self.bound = BoundBudget.of(net, weights, self.budget, settings.floor, example)
         self.taken, self.frozen = 0, False
-        # Seeded from the global generator: one seed for the run decides everything, and a checkpoint holds this state.
+        # Seeded from the global generator: one seed for the run decides everything, and a checkpoint holds
+        # this state.
         self.generator = torch.Generator().manual_seed(int(torch.randint(2**31 - 1, ())))
         self.optimiser: torch.optim.Optimizer | None = None
         for layer in self.layers:
@@ -84,7 +85,8 @@ class MaskedMethod(Verbs, Generic[S]):
         with torch.no_grad():
             self.begin()
 
-    # --- what a rival defines -------------------------------------------------------------------------------------
+    # --- what a rival defines
+    # -------------------------------------------------------------------------------------
 
     def make_band(self, layer: PrunedLayer) -> tuple[Masking, Tensor]:
         """Parametrisation and first latent of a layer."""
@@ -105,7 +107,8 @@ class MaskedMethod(Verbs, Generic[S]):
         """How layers share the budget."""
         return str(getattr(self.settings, "allocation", "learned"))
 
-    # --- what a rival uses ----------------------------------------------------------------------------------------
+    # --- what a rival uses
+    # ----------------------------------------------------------------------------------------
 
     def band(self, layer: PrunedLayer) -> Any:
         """The layer's parametrisation."""
@@ -117,19 +120,21 @@ class MaskedMethod(Verbs, Generic[S]):
         return {layer.name: self.band(layer)(layer.latent).abs() for layer in self.layers}
 
     def counts(self, scores: Mapping[str, Tensor], ramp: float = 1.0) -> dict[str, int]:
-        """Connections per layer when ``ramp`` (0 … 1) of the pruning applies, given scores ≥ 0 of all weights."""
+        """Connections per layer when ``ramp`` (0 … 1) of the pruning applies, by scores ≥ 0."""
         split = partial(allocate, self.allocation, floor=self.settings.floor, stacked=self.bound.stacked)
         return self.bound.counts(ramp, split, scores)
 
     def remaining(self, ramp: float) -> int:
-        """Connections in all when ``ramp`` (0 … 1) of the pruning applies (MACs: the largest magnitudes kept)."""
+        """Connections in all when ``ramp`` (0 … 1) of the pruning applies (MACs: of the largest
+        magnitudes).
+        """
         if self.budget.kind != "macs":
             return self.bound.total(ramp)
         latents = {layer.name: layer.latent.detach().abs() for layer in self.layers}
         return sum(self.counts(latents, ramp).values())
 
     def select(self, scores: Mapping[str, Tensor], ramp: float = 1.0) -> dict[str, Tensor]:
-        """Masks of exactly the connections that ``ramp`` (0 … 1) of the pruning leaves, best scores (≥ 0) first."""
+        """Masks of the connections that ``ramp`` (0 … 1) of the pruning leaves, best scores (≥ 0) first."""
         counts = self.counts(scores, ramp)
         return {name: select(score, counts[name]) for name, score in scores.items()}
 
@@ -170,7 +175,8 @@ class MaskedMethod(Verbs, Generic[S]):
                 if moment is not None:
                     moment.masked_fill_(where, 0.0)
 
-    # --- the verbs ------------------------------------------------------------------------------------------------
+    # --- the verbs
+    # ------------------------------------------------------------------------------------------------
 
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0

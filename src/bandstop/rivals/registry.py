@@ -38,7 +38,8 @@ _RIVALS: dict[str, _Rival] = {
     "random-erk": _Rival(
         "random_static",
         "RandomStatic",
-        "A random mask, layers sharing by Erdős–Rényi-kernel, never changed (Evci et al. 2020; Liu et al. 2022).",
+        "A random mask, layers sharing by Erdős–Rényi-kernel, never changed (Evci et al. 2020; Liu et al. "
+        "2022).",
     ),
     "mp": _Rival(
         "one_shot",
@@ -59,7 +60,8 @@ _RIVALS: dict[str, _Rival] = {
     "gmp-erk": _Rival(
         "gradual",
         "Gradual",
-        "Gradual magnitude pruning, layers sharing by Erdős–Rényi-kernel (Zhu & Gupta 2018; Evci et al. 2020).",
+        "Gradual magnitude pruning, layers sharing by Erdős–Rényi-kernel (Zhu & Gupta 2018; Evci et al. "
+        "2020).",
         {"allocation": "erk"},
     ),
     "gmp-lamp": _Rival(
@@ -84,7 +86,8 @@ _RIVALS: dict[str, _Rival] = {
     "ste": _Rival(
         "straight_through",
         "StraightThrough",
-        "The top weights forwards, the gradient straight through to all (Bengio et al. 2013; Lin et al. 2020).",
+        "The top weights forwards, the gradient straight through to all (Bengio et al. 2013; Lin et al. "
+        "2020).",
     ),
     "str": _Rival(
         "soft_threshold", "SoftThreshold", "Soft thresholds learned layer by layer (Kusupati et al. 2020)."

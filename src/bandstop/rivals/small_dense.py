@@ -97,7 +97,8 @@ def small_dense_sizes(
             break
     if not offers:
         raise BudgetError(
-            f"no dense net of this kind has at most {allowed:,} weights: raise the budget or begin with a smaller net"
+            f"no dense net of this kind has at most {allowed:,} weights: raise the budget or begin with a "
+            "smaller net"
         )
     return min(offers, key=lambda offer: offer[:2])[2]
 

@@ -42,7 +42,8 @@ class Snip(MaskedMethod[SnipSettings]):
     def update(self) -> None:
         """Without saliencies there is nothing to go by."""
         raise ConfigError(
-            "snip prunes before training by the loss of one batch: call prepare(loss_fn) before the first step"
+            "snip prunes before training by the loss of one batch: call prepare(loss_fn) before the first "
+            "step"
         )
 
     def final_masks(self) -> dict[str, Tensor]:

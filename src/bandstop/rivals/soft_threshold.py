@@ -1,4 +1,4 @@
-"""STR: soft thresholds that are learned, one a layer, and how they are brought to a budget."""
+"""STR: soft thresholds that are learned, one per layer, and how they are brought to a budget."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["optimiser_groups"]
 def optimiser_groups(
     model: nn.Module, own: Sequence[dict[str, Any]], *, lr: float, weight_decay: float
 ) -> list[dict[str, Any]]:
-    """Groups for a torch optimiser: a method's ``own``, then the model's other parameters, of which vectors are not decayed.
+    """Groups for a torch optimiser: a method's ``own``, then the rest, of which vectors are not decayed.
 
     >>> model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
     >>> latents = {"params": [model[0].weight], "lr": 1.0, "weight_decay": 0.0}

@@ -1,8 +1,8 @@
 """Keeping pruned weights at zero while the others train on.
 
-A fixed mask on sharded weights stays sharded like them: whole, it would take a byte per weight on every rank. It
-cannot meet the gathered weight in the forward pass, so the latents themselves hold the zeros: their gradients are
-masked as they arrive on the shards, and what momentum does to them is undone after each step.
+A fixed mask on sharded weights stays sharded like them: whole, it would take a byte per weight on every rank.
+It cannot meet the gathered weight in the forward pass, so the latents themselves hold the zeros: their
+gradients are masked as they arrive on the shards, and what momentum does to them is undone after each step.
 """
 
 from __future__ import annotations

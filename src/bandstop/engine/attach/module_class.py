@@ -1,8 +1,8 @@
 """The generated class of a parametrised module, made fit for copying, pickling and recurrent layers.
 
-``torch.nn.utils.parametrize`` gives each parametrised module a class of its own. Copies made by torch share that
-class, so that taking the parametrisation off one of them breaks the others, and pickling is refused. Here every
-copy gets a class of its own.
+``torch.nn.utils.parametrize`` gives each parametrised module a class of its own. Copies made by torch share
+that class, so that taking the parametrisation off one of them breaks the others, and pickling is refused.
+Here every copy gets a class of its own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def _refuse_plain_weights(module: nn.Module, state: dict[str, Any], prefix: str)
     for name in _names(module):
         if prefix + name in state and f"{prefix}parametrizations.{name}.original" not in state:
             raise ModelError(
-                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: load plain "
+                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: "
+                "load plain "
                 "weights before the pruner is attached, or after `finalize`"
             )
 

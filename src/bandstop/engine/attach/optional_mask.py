@@ -1,4 +1,4 @@
-"""An optional mask: saved and moved with the module, but not a buffer, because EMA copies match buffers by position."""
+"""A mask that is saved and moved with its module but is no buffer: EMA copies match buffers by position."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["OptionalMask", "rename_mask"]
 class OptionalMask(nn.Module):
     """Holds ``mask``: none yet (None) or the fixed one.
 
-    Averaged copies (``AveragedModel``, EMA) pair their buffers with the original's by position, so that a buffer
-    that appears later would shift all that follow. ``mask`` is therefore saved, loaded and moved with the module,
-    but is no buffer.
+    Averaged copies (``AveragedModel``, EMA) pair their buffers with the original's by position, so that a
+    buffer that appears later would shift all that follow. ``mask`` is therefore saved, loaded and moved with
+    the module, but is no buffer.
 
     >>> import torch
     >>> band = OptionalMask()

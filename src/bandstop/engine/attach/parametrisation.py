@@ -1,4 +1,4 @@
-"""The band-stop parametrisation of one weight tensor, and how it is put on a module (``plain`` takes it off)."""
+"""The band-stop parametrisation of one weight, and how it is put on a module (``plain`` takes it off)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class BandStop(OptionalMask):
     def __init__(self, gate: Gate, gain: Tensor, *, learn_gain: bool = True) -> None:
         super().__init__()
         self.gate = gate
-        # Learned as a logarithm: a gain that crossed zero would turn its whole layer's sign around in one step.
-        # A vector of one entry among ranks: fully_shard takes no scalars.
+        # Learned as a logarithm: a gain that crossed zero would turn its whole layer's sign around in one
+        # step. A vector of one entry among ranks: fully_shard takes no scalars.
         start = gain.log().reshape(
             (1,) if distributed.is_available() and distributed.is_initialized() else ()
         )
@@ -81,7 +81,7 @@ class BandStop(OptionalMask):
 
 @dataclass
 class PrunedLayer:
-    """One prunable tensor: its name, the modules that own it (tied weights have several), its parametrisation."""
+    """One prunable tensor: its name, the modules that own it (several if tied) and its parametrisation."""
 
     name: str
     owners: tuple[tuple[nn.Module, str], ...]
@@ -91,13 +91,13 @@ class PrunedLayer:
 
     @property
     def padding(self) -> int | None:
-        """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied to another layer."""
+        """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied."""
         tables = nn.Embedding | nn.EmbeddingBag
         rows = {module.padding_idx if isinstance(module, tables) else None for module, _ in self.owners}
         return rows.pop() if len(rows) == 1 else None
 
     def free(self, tensor: Tensor) -> Tensor:
-        """``tensor``, shaped like the weight, without the padding row (a view where that is the first or last)."""
+        """``tensor``, shaped like the weight, without its padding row (a view if that is first or last)."""
         row = self.padding
         if row is not None and self.shard is not None and not is_sharded(tensor):  # a part, if it has the row
             row = local_row(self.shard, row)
@@ -122,7 +122,7 @@ class PrunedLayer:
         return found if self.shard is None else self.shard
 
     def attach(self, band: BandStop, latent: Tensor) -> None:
-        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays, for optimisers."""
+        """Replace the weight by ``band(latent)`` on every owner; the parameter object stays the same."""
         parameter = self.latent
         for module, attribute in self.owners:
             setattr(module, attribute, parameter)
@@ -142,10 +142,11 @@ class PrunedLayer:
 
     @torch.no_grad()
     def freeze(self, mask: Tensor) -> None:
-        """Fix the mask; the kept latents take their effective values, so the network's function does not jump."""
+        """Fix the mask; kept latents take their effective values, so that the function does not jump."""
         assert self.band is not None
         local(self.latent).copy_(nonzero(self.effective(), mask))
-        # An open gate: averaged copies, which have no mask, take these two over and with them the same weights.
+        # An open gate: averaged copies, which have no mask, take these two over and with them the same
+        # weights.
         self.band.threshold.zero_()
         self.band.temperature.fill_(torch.finfo(self.band.temperature.dtype).tiny)
         self.set_mask(mask)

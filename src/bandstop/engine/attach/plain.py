@@ -59,8 +59,8 @@ def take_off(layer: PrunedLayer, weight: Tensor) -> None:
 def make_copy_plain(model: nn.Module, masks: Mapping[str, Tensor | None]) -> nn.Module:
     """Take the band-stops off a copy of a pruned network (or off its ``module``, where it is wrapped).
 
-    ``masks`` go by the names that weights have in the network; a copy may lack them, if it was made before they
-    were fixed.
+    ``masks`` go by the names that weights have in the network; a copy may lack them, if it was made before
+    they were fixed.
     """
     inner = getattr(model, "module", model)
     found: dict[int, PrunedLayer] = {}
@@ -90,8 +90,8 @@ def make_replica_plain(model: nn.Module, weights: Mapping[int, Tensor]) -> None:
     """Take every parametrisation, of whatever kind, off ``model``, a deep copy.
 
     ``weights`` has the values of gated tensors by the identity of their latent; others keep what they are at
-    present. A copy shares the generated classes of foreign parametrisations with the original, so the classes are
-    left alone, unlike in ``remove_parametrizations``.
+    present. A copy shares the generated classes of foreign parametrisations with the original, so the classes
+    are left alone, unlike in ``remove_parametrizations``.
     """
     written: set[int] = set()
     for module in list(model.modules()):
@@ -121,11 +121,12 @@ def refresh_recurrent(model: nn.Module) -> None:
 
 @contextmanager
 def _rehomed(model: nn.Module, owners: Iterable[tuple[nn.Module, str]]) -> Iterator[None]:
-    """Inside, take the parametrisations off ``owners`` (module, attribute); then FSDP finds the plain weights.
+    """Inside, take the parametrisations off ``owners``; afterwards FSDP finds the plain weights.
 
-    FSDP remembers for each weight the module and attribute into which it puts the gathered weight before a forward
-    pass: while a pruner is attached, the parametrisation's ``original``. Once that is gone it must be told the
-    layer's own attribute. torch has no public call for this; what is touched here is checked for and tested.
+    FSDP remembers for each weight the module and attribute into which it puts the gathered weight before a
+    forward pass: while a pruner is attached, the parametrisation's ``original``. Once that is gone it must be
+    told the layer's own attribute. torch has no public call for this; what is touched here is checked for and
+    tested.
     """
     groups = list(_groups(model))
     if not groups:
@@ -186,8 +187,10 @@ def _groups(model: nn.Module) -> Iterator[Any]:
             for group in groups:
                 if not hasattr(group, "_register_state_dict_hooks") or not hasattr(group, "fsdp_params"):
                     raise ModelError(
-                        "this version of torch keeps sharded weights in a way that is not known here, so the pruner "
-                        "cannot be taken off: save the state with bandstop.distributed.save_plain and load it into a "
+                        "this version of torch keeps sharded weights in a way that is not known here, so "
+                        "the pruner "
+                        "cannot be taken off: save the state with bandstop.distributed.save_plain and load "
+                        "it into a "
                         "plain model"
                     )
                 yield group

@@ -17,14 +17,15 @@ from bandstop.errors import ModelError
 __all__ = ["Found", "Layers", "choose_weights", "prunable_by_default"]
 
 Layers = str | type[nn.Module] | Iterable[str | type[nn.Module]] | Callable[[str, nn.Parameter], bool] | None
-"""Name patterns (``fnmatch``; a leading ``!`` leaves out), layer types, a predicate on name and parameter, or none: the default."""
+"""Name patterns (``fnmatch``; ``!`` leaves out), layer types, a predicate on name and parameter, or the
+default."""
 
 Found = tuple[str, nn.Module, str]
 """Full name, owner, attribute."""
 
 
 def prunable_by_default(module: nn.Module, attribute: str, parameter: nn.Parameter) -> bool:
-    """Whether a parameter is a trained weight of two or more dimensions that is neither a bias nor part of a normalisation.
+    """Whether a parameter is a trained weight of two or more dimensions, no bias, not part of a norm.
 
     >>> norm = nn.LayerNorm([4, 4])
     >>> prunable_by_default(norm, "weight", norm.weight)
@@ -41,11 +42,13 @@ def prunable_by_default(module: nn.Module, attribute: str, parameter: nn.Paramet
 
 
 def choose_weights(model: nn.Module, layers: Layers = None) -> list[list[Found]]:
-    """The tensors to prune, each with all its owners (tied weights have several); refuses what cannot be pruned.
+    """The tensors to prune, each with all its owners (several if tied); refuses what cannot be pruned.
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Conv1d(3, 1, 1))
-    >>> [names[0][0] for names in choose_weights(net)], [names[0][0] for names in choose_weights(net, nn.Conv1d)]
-    (['0.weight', '2.weight'], ['2.weight'])
+    >>> [owners[0][0] for owners in choose_weights(net)]
+    ['0.weight', '2.weight']
+    >>> [owners[0][0] for owners in choose_weights(net, nn.Conv1d)]
+    ['2.weight']
     """
     wish = _Wish(layers)
     owners: dict[int, list[Found]] = {}
@@ -70,7 +73,8 @@ def choose_weights(model: nn.Module, layers: Layers = None) -> list[list[Found]]
             else ""
         )
         raise ModelError(
-            f"the model has no weight of two or more dimensions to prune{frozen}; name the parameters with layers=[…]"
+            f"the model has no weight of two or more dimensions to prune{frozen}; name the parameters with "
+            "layers=[…]"
         )
     chosen = [[first, *(o for o in owners[key] if o != first)] for key, first in wanted.items()]
     for name, module, _ in (owner for group in chosen for owner in group):
@@ -117,28 +121,33 @@ class _Wish:
             )
         if absent := [kind.__name__ for kind in self.types if kind not in self.met]:
             raise ModelError(
-                f"the model has no trained weight of two or more dimensions in a layer of type {', '.join(absent)}; it has: {names}"
+                "the model has no trained weight of two or more dimensions in a layer of type "
+                f"{', '.join(absent)}; it has: {names}"
             )
 
 
 def _require_prunable(name: str, module: nn.Module, attribute: str, parameter: nn.Parameter) -> None:
     if isinstance(parameter, nn.parameter.UninitializedParameter):
         raise ModelError(
-            f"parameter {name} of a {type(module).__name__} has no shape yet: run the model once on an input before pruning it"
+            f"parameter {name} of a {type(module).__name__} has no shape yet: run the model once on an "
+            "input before pruning it"
         )
     if not parameter.is_floating_point():
         raise ModelError(
-            f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned; leave it out with "
+            f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned; "
+            "leave it out with "
             f"layers=['!{name}']"
         )
     if parameter.device.type == "meta":
         raise ModelError(
-            f"parameter {name} is on the meta device and has no values to start from: give the model its weights first "
+            f"parameter {name} is on the meta device and has no values to start from: give the model its "
+            "weights first "
             "(model.to_empty(device=…) and initialise, or load_state_dict(…, assign=True))"
         )
     if not parameter.requires_grad:
         raise ModelError(
-            f"parameter {name} is frozen (requires_grad=False), so it could not learn to do with less: unfreeze it or leave it out"
+            f"parameter {name} is frozen (requires_grad=False), so it could not learn to do with less: "
+            "unfreeze it or leave it out"
         )
     for hook in module._forward_pre_hooks.values():
         tensor = getattr(hook, "name", getattr(hook, "_tensor_name", None))
@@ -148,8 +157,10 @@ def _require_prunable(name: str, module: nn.Module, attribute: str, parameter: n
             remedy = "prune.remove" if isinstance(hook, BasePruningMethod) else "remove_weight_norm"
             remedy = "remove_spectral_norm" if isinstance(hook, SpectralNorm) else remedy
             raise ModelError(
-                f"parameter {name} is made into the weight of its layer by {type(hook).__name__}, which a pruner cannot share: "
-                f"call torch.nn.utils.{remedy} on the layer first, or leave it out with layers=['!{name.removesuffix(attribute)}{tensor}*']"
+                f"parameter {name} is made into the weight of its layer by {type(hook).__name__}, which a "
+                "pruner cannot share: "
+                f"call torch.nn.utils.{remedy} on the layer first, or leave it out with "
+                f"layers=['!{name.removesuffix(attribute)}{tensor}*']"
             )
 
 
@@ -159,12 +170,14 @@ def _require_plain_table(name: str, module: nn.Module) -> None:
         return
     if module.sparse:
         raise ModelError(
-            f"parameter {name} belongs to an {type(module).__name__} with sparse=True, whose sparse gradients cannot pass a gate: "
+            f"parameter {name} belongs to an {type(module).__name__} with sparse=True, whose sparse "
+            "gradients cannot pass a gate: "
             f"set sparse=False, or leave it out with layers=['!{name}']"
         )
     if module.max_norm is not None:
         raise ModelError(
-            f"parameter {name} belongs to an {type(module).__name__} with max_norm, which rewrites its rows at each lookup: set "
+            f"parameter {name} belongs to an {type(module).__name__} with max_norm, which rewrites its "
+            "rows at each lookup: set "
             f"max_norm=None, or leave it out with layers=['!{name}']"
         )
 
@@ -178,6 +191,7 @@ def _refuse_parametrised(module: nn.Module, start: str, wish: _Wish) -> None:
             continue
         kinds = ", ".join(type(part).__name__ for part in made)
         raise ModelError(
-            f"layer {start.rstrip('.') or 'model'} is parametrised already: its {attribute} is made by {kinds}; finalize the pruner "
+            f"layer {start.rstrip('.') or 'model'} is parametrised already: its {attribute} is made by "
+            f"{kinds}; finalize the pruner "
             f"on it (or remove_parametrizations), or leave it out with layers=['!{start}{attribute}']"
         )

@@ -25,14 +25,16 @@ def running_norms(model: nn.Module) -> list[_BatchNorm]:
 
 @torch.no_grad()
 def recalibrate(model: nn.Module, batches: Iterable[Any]) -> int:
-    """Replace running means and variances by their plain averages over ``batches``; returns how many there were.
+    """Replace running means and variances by plain averages over ``batches``; returns their number.
 
-    A batch is the model's input, a tuple of positional or a dict of keyword arguments. Nothing is trained and everything but the
-    normalisations is in evaluation mode meanwhile; the model is left in evaluation mode.
+    A batch is the model's input, a tuple of positional or a dict of keyword arguments. Nothing is trained and
+    everything but the normalisations is in evaluation mode meanwhile; the model is left in evaluation mode.
 
     >>> model = nn.BatchNorm1d(1)
-    >>> recalibrate(model, [torch.tensor([[1.0], [3.0]])]), model.running_mean.item(), model.running_var.item()
-    (1, 2.0, 2.0)
+    >>> recalibrate(model, [torch.tensor([[1.0], [3.0]])])
+    1
+    >>> model.running_mean.item(), model.running_var.item()
+    (2.0, 2.0)
     """
     norms = running_norms(model)
     momenta = [norm.momentum for norm in norms]

@@ -1,7 +1,8 @@
-"""Small parameters that follow the pruning rate: ``p(t) = p + t·s``, t running from −1 (least pruned) to 1 (most).
+"""Small parameters that follow the rate: ``p(t) = p + t·s``, t from −1 (least pruned) to 1 (most).
 
-Weights are shared by all rates, but a layer that keeps a hundredth of its connections wants another scale, and a bias another
-level, than one that keeps half of them. Each such parameter gets a slope s, which starts at zero and is trained with it.
+Weights are shared by all rates, but a layer that keeps a hundredth of its connections wants another scale,
+and a bias another level, than one that keeps half of them. Each such parameter gets a slope s, which starts
+at zero and is trained with it.
 """
 
 from __future__ import annotations

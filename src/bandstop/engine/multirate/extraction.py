@@ -19,7 +19,7 @@ Allocate = Callable[[int], dict[str, int]]
 
 @dataclass(frozen=True)
 class Extraction:
-    """Masks with exactly the asked number of connections; thresholds, how many latents pass them, and the rate that this is."""
+    """Masks of the asked connections; thresholds, how many latents exceed them, and the rate that this is."""
 
     masks: dict[str, Tensor]
     thresholds: dict[str, Tensor]
@@ -46,10 +46,10 @@ def by_live_paths(
 ) -> Extraction:
     """Exactly ``kept`` live connections.
 
-    Of the n largest latents some are dead: they lead to nothing, and dropping them changes nothing. So the rate is
-    lowered to the largest n whose live connections do not exceed ``kept``: the network computes what it was
-    trained to compute at that rate. The few that are still missing are filled in with the best connections that
-    attach to those.
+    Of the n largest latents some are dead: they lead to nothing, and dropping them changes nothing. So the
+    rate is lowered to the largest n whose live connections do not exceed ``kept``: the network computes what
+    it was trained to compute at that rate. The few that are still missing are filled in with the best
+    connections that attach to those.
     """
     sizes = sum(latent.numel() for latent in latents.values())
 

@@ -1,7 +1,7 @@
 """Counts per layer for a budget: learned (one pooled threshold), uniform, ERK, LAMP, or given.
 
-Every rule takes the total and the layers' magnitudes and returns whole numbers that add up to the total, with at
-least ``floor`` and at most all weights of each layer.
+Every rule takes the total and the layers' magnitudes and returns whole numbers that add up to the total, with
+at least ``floor`` and at most all weights of each layer.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def pooled_counts(scores: Sequence[Tensor], total: int, floor: int = 1) -> list[
     flat = torch.cat([_lift_best(s.detach().flatten().float(), floor) for s in scores])
     if total == flat.numel():
         return sizes
-    # kthvalue and a comparison cost a fifth of topk when much is kept; equal scores fall to the earlier layers.
+    # kthvalue and a comparison cost a fifth of topk when much is kept; equal scores fall to the earlier
+    # layers.
     threshold = flat.kthvalue(flat.numel() - total).values
     parts = torch.split(flat, sizes)
     counts = [int((part > threshold).sum()) for part in parts]
@@ -179,9 +180,9 @@ def allocate(
 class LampAllocation:
     """LAMP counts per layer when magnitudes are the prior's quantiles, without sorting all weights.
 
-    Layers of one size then have the same scores, and the scores of a layer fall with its magnitudes. How many of
-    the best N weights fall into each layer is found by bisection on the bits of the score. No data are needed:
-    the magnitudes that it is called with are not read.
+    Layers of one size then have the same scores, and the scores of a layer fall with its magnitudes. How many
+    of the best N weights fall into each layer is found by bisection on the bits of the score. No data are
+    needed: the magnitudes that it is called with are not read.
 
     >>> from bandstop.method.priors import Laplace
     >>> LampAllocation(Laplace(1.0), {"a": 100, "b": 100, "c": 1000})(60)
@@ -211,7 +212,7 @@ class LampAllocation:
         return dict(zip(self.names, counts, strict=True))
 
     def _reach(self, size: int, keys: Tensor) -> Tensor:
-        """Weights of a layer of ``size`` with a score of at least the given bits, or among its ``floor`` best.
+        """Weights of a layer of ``size`` that score at least the given bits, or are its ``floor`` best.
 
         Bits of positive float32 numbers are whole numbers in the same order.
         """

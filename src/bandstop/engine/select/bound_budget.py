@@ -51,7 +51,7 @@ class BoundBudget:
         example: Any,
         sizes: Mapping[str, int] | None = None,
     ) -> BoundBudget:
-        """Bind ``budget`` to the prunable ``weights`` of ``model``; MACs are counted for the ``example`` input.
+        """Bind ``budget`` to the prunable ``weights`` of ``model``; MACs are counted on the ``example``.
 
         ``sizes`` are given where not all entries of a weight may be kept.
         """
@@ -104,7 +104,7 @@ class BoundBudget:
         return sum(int((self.costs[name] * mask).sum(dtype=torch.int64)) for name, mask in masks.items())
 
     def total(self, ramp: float) -> int:
-        """Connections of all layers when ``ramp`` (0 … 1) of the final pruning applies: ``n − ramp·(n − N)``."""
+        """Connections in all when ``ramp`` (0 … 1) of the final pruning applies: ``n − ramp·(n − N)``."""
         return round(self.prunable - ramp * (self.prunable - self.connections))
 
     def counts(self, ramp: float, allocate: Allocate, magnitudes: Mapping[str, Tensor]) -> dict[str, int]:
@@ -131,7 +131,7 @@ class BoundBudget:
 
 
 def _is_stack(model: nn.Module, name: str, weight: Tensor) -> bool:
-    """Whether a weight of more than two dimensions holds matrices, one per head for instance, and not kernels."""
+    """Whether a weight of three or more dimensions holds matrices, one per head for instance, not kernels."""
     owner = model.get_submodule(name.rpartition(".")[0])
     return weight.ndim > 2 and not isinstance(owner, nn.modules.conv._ConvNd)
 

@@ -1,4 +1,4 @@
-"""The mask that stays in the end: exactly as many connections as the budget allows, live ones only on request."""
+"""The final mask: exactly as many connections as the budget allows, only live ones on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def largest_masks(
     bound: BoundBudget,
     padding: Mapping[str, int] | None = None,
 ) -> dict[str, Tensor]:
-    """Masks of each layer's ``counts`` largest magnitudes; of a budget in MACs the rest is spent, as far as can be.
+    """Masks of each layer's ``counts`` largest magnitudes; a budget in MACs is spent as far as can be.
 
     ``padding`` names the row of a table that stays zero.
     """
@@ -48,8 +48,8 @@ def live_masks(
 ) -> dict[str, Tensor]:
     """Masks of as many live connections as ``counts`` add up to, each layer's largest magnitudes first.
 
-    Where so many cannot be live at once the rest are the best of the others. A budget in MACs is met from below
-    instead, as near as live connections come to it.
+    Where so many cannot be live at once the rest are the best of the others. A budget in MACs is met from
+    below instead, as near as live connections come to it.
     """
     scores = _scores(latents, counts, padding or {})
     total = sum(counts.values())

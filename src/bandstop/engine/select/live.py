@@ -1,7 +1,7 @@
 """Selecting an exact number of connections that are all live.
 
-Liveness is monotone: adding connections never makes one dead (``S ⊆ T`` implies ``live(S) ⊆ live(T)``), and the
-live part of a set is live by itself. So with the connections in order of their score,
+Liveness is monotone: adding connections never makes one dead (``S ⊆ T`` implies ``live(S) ⊆ live(T)``), and
+the live part of a set is live by itself. So with the connections in order of their score,
 
 1. find the longest head of the order whose live part has at most the asked number of connections;
 2. fill this live part up with the best *attachable* connections, those between a unit that varies and one

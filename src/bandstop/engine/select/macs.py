@@ -2,8 +2,8 @@
 
 Connections cost what the trace says: an entry of a kernel as many multiply-accumulates as the kernel has
 positions, fewer at a padded border. A mask within the budget is filled up with the best connections that it
-lacks. What is left then is less than one of them costs and is spent by a few swaps: a bounded subset sum over the
-connections with scores next to the last one kept.
+lacks. What is left then is less than one of them costs and is spent by a few swaps: a bounded subset sum over
+the connections with scores next to the last one kept.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ CLASSES = 64
 
 
 def nearest_sum(costs: Sequence[int], fewer: Sequence[int], more: Sequence[int], room: int) -> list[int]:
-    """Whole numbers δ_i in [−fewer_i, more_i] with the largest ``Σ δ_i·cost_i ≤ room``; later ones stay near zero.
+    """Whole numbers δ_i in [−fewer_i, more_i] with the largest ``Σ δ_i·cost_i ≤ room``.
 
-    Sets of sums are the bits of whole numbers: adding n connections of a cost is a few shifts.
+    Later ones stay near zero. Sets of sums are the bits of whole numbers: adding n connections of a cost is a
+    few shifts.
 
     >>> nearest_sum([6, 4], [1, 1], [3, 3], 8), nearest_sum([6, 4], [0, 0], [3, 3], 3)
     ([2, -1], [0, 0])
@@ -61,7 +62,8 @@ def fill_macs(
 ) -> dict[str, Tensor]:
     """``masks``, which cost ``most`` or less, changed so that they cost as much of it as can be.
 
-    ``scores`` say which connections to add first; with ``addable`` only those may be added, and none is removed.
+    ``scores`` say which connections to add first; with ``addable`` only those may be added, and none is
+    removed.
 
     >>> mask, score = torch.tensor([True, False, False]), torch.tensor([0.0, -1.0, -2.0])
     >>> fill_macs({"a": mask}, {"a": score}, {"a": torch.tensor([2, 2, 5])}, 8)["a"].tolist()

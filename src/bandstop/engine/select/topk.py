@@ -1,7 +1,7 @@
 """Exactly the k largest magnitudes, and the threshold that they exceed, without sorting more than is needed.
 
-Functions of many layers take them whole or sharded and give the same numbers in either case; sharded layers go
-through together (``bandstop.engine.select.topk_sharded``).
+Functions of many layers take them whole or sharded and give the same numbers in either case; sharded layers
+go through together (``bandstop.engine.select.topk_sharded``).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def thresholds_for(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> 
 
 
 def pooled_thresholds(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:
-    """One threshold that ``total`` magnitudes of all layers exceed, lower where a layer would miss its ``floor``.
+    """One threshold that ``total`` magnitudes exceed, lower where a layer would miss its ``floor``.
 
     Nothing leaves the device: a training step on a GPU need not wait for it.
 
@@ -170,7 +170,7 @@ def _sums(latents: Mapping[str, Tensor], parts: Sequence[Tensor]) -> dict[str, i
 
 
 def relative_ranks(magnitudes: Tensor, count: int) -> Tensor:
-    """Scores that make layers comparable under given counts: ``−rank/count``, so the best ``count`` are above −1.
+    """Scores that make layers comparable under given counts: ``−rank/count``; the best are above −1.
 
     >>> relative_ranks(torch.tensor([0.1, 5.0, 2.0]), 2)
     tensor([-1.0000, -0.0000, -0.5000])

@@ -1,7 +1,7 @@
-"""The exact k-th smallest magnitude in three reads of the weights and no memory of their size (numba, CPU, float32).
+"""The exact k-th smallest magnitude in three reads of the weights, without copies (numba, CPU, float32).
 
-Radix select: non-negative floats sort like their bit patterns. Count the top digit, keep the bucket that holds
-rank k, repeat with the next digit.
+Radix select: non-negative floats sort like their bit patterns. Count the top digit, keep the bucket that
+holds rank k, repeat with the next digit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _MAGNITUDE = np.int32(0x7FFFFFFF)
 
 
 def _count_first(numbers: _Bits, shift: int, counts: _Counts) -> None:
-    """Count the first digits; four sets of counts, since neighbours often fall on one and would wait for each other."""
+    """Count the first digits, in four tables: neighbours often share a digit and would wait for each
+    other.
+    """
     move, whole = np.int32(shift), numbers.size - numbers.size % 4
     for i in range(0, whole, 4):
         counts[0, (numbers[i] & _MAGNITUDE) >> move] += 1

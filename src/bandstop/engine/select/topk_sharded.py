@@ -28,7 +28,7 @@ def thresholds_for(shards: Shards, counts: Mapping[str, int]) -> dict[str, Tenso
 
 
 def select_largest(shards: Shards, counts: Mapping[str, int]) -> dict[str, Tensor]:
-    """Masks, sharded like the weights, of exactly the ``counts`` largest magnitudes; of equals the earlier win."""
+    """Masks, sharded like the weights, of the ``counts`` largest magnitudes; among equals the earlier win."""
     names = list(shards.weights)
     sizes = [shards.numel(name) for name in names]
     asked = [min(max(counts[name], 0), size) for name, size in zip(names, sizes, strict=True)]
@@ -64,7 +64,7 @@ def _drop_late(
 
 
 def pooled_counts(shards: Shards, total: int, floor: int) -> list[int]:
-    """Connections per layer when the ``total`` largest magnitudes of all layers are kept, at least ``floor`` each."""
+    """Counts per layer of the ``total`` largest magnitudes of all layers, at least ``floor`` in each."""
     sizes = [shards.numel(name) for name in shards.weights]
     if total == sum(sizes):
         return sizes
@@ -80,7 +80,7 @@ def pooled_counts(shards: Shards, total: int, floor: int) -> list[int]:
 
 
 def pooled_thresholds(shards: Shards, total: int, floor: int) -> dict[str, Tensor]:
-    """One threshold that ``total`` magnitudes of all layers exceed, lower where a layer would miss its ``floor``."""
+    """One threshold that ``total`` magnitudes exceed, lower where a layer would miss its ``floor``."""
     sizes = {name: shards.numel(name) for name in shards.weights}
     lowest = thresholds_for(shards, {name: min(floor, size) for name, size in sizes.items()})
     if total == sum(sizes.values()):

@@ -1,7 +1,8 @@
 """The k-th smallest of numbers that lie on many ranks, from sums of counts: nothing is gathered or sorted.
 
-A number is found digit by digit. How many numbers have each value of the first digit is counted on every rank and added
-up; the sums say which digit the wanted number begins with, and only numbers that begin so are counted for the next one.
+A number is found digit by digit. How many numbers have each value of the first digit is counted on every rank
+and added up; the sums say which digit the wanted number begins with, and only numbers that begin so are
+counted for the next one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch import Tensor
 __all__ = ["DIGIT", "from_keys", "keys", "kth_smallest", "rounds"]
 
 DIGIT = 11
-"""Bits of a digit, at most: 31 bits of a float32 magnitude are three sums of 2,048 numbers a layer."""
+"""Bits of a digit, at most: 31 bits of a float32 magnitude are three sums of 2,048 numbers per layer."""
 
 
 def rounds(bits: int) -> list[tuple[int, int]]:
@@ -53,7 +54,8 @@ def kth_smallest(
 ) -> Tensor:
     """For each group of numbers in [0, 2^bits) the ``wanted``-th smallest (from 1), int64.
 
-    ``groups`` yields this rank's part of every group, and is read twice at most; ``total`` adds up over ranks.
+    ``groups`` yields this rank's part of every group, and is read twice at most; ``total`` adds up over
+    ranks.
 
     >>> numbers = [torch.tensor([5, 1, 1, 900]), torch.tensor([7])]
     >>> kth_smallest(lambda: numbers, torch.tensor([3, 1]), 10, lambda counts: counts)

@@ -1,7 +1,8 @@
 """The part of each sharded weight that this rank holds, and sums over the ranks that hold the rest.
 
-A weight is sharded once ``torch.distributed.fsdp.fully_shard`` has made it a DTensor. Every count over all its
-entries is then a sum over ranks of the counts over their parts; integers, so that all ranks get the same bits.
+A weight is sharded once ``torch.distributed.fsdp.fully_shard`` has made it a DTensor. Every count over all
+its entries is then a sum over ranks of the counts over their parts; integers, so that all ranks get the same
+bits.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["Shards", "is_sharded", "largest", "local", "local_row", "require_pla
 
 
 def is_sharded(tensor: Tensor) -> bool:
-    """Whether ``tensor`` is a DTensor; told by name, which costs no import and does not disturb ``torch.compile``.
+    """Whether ``tensor`` is a DTensor, told by name: no import, no trouble for ``torch.compile``.
 
     >>> is_sharded(torch.ones(2))
     False
@@ -52,13 +53,15 @@ def require_plain(model: nn.Module) -> None:
     """Refuse a model that is distributed already: the ranks would not share what the pruner adds to it."""
     if isinstance(model, nn.parallel.DistributedDataParallel):
         raise ModelError(
-            "the pruner must be attached before the model is wrapped, found DistributedDataParallel: call Pruner(model, …) "
+            "the pruner must be attached before the model is wrapped, found DistributedDataParallel: call "
+            "Pruner(model, …) "
             "first, then DistributedDataParallel(model)"
         )
     for name, parameter in model.named_parameters():
         if is_sharded(parameter):
             raise ModelError(
-                f"the pruner must be attached before the model is sharded, found {name} sharded already: call "
+                f"the pruner must be attached before the model is sharded, found {name} sharded already: "
+                "call "
                 "Pruner(model, …) first, then fully_shard on its blocks and on the model"
             )
 
@@ -87,7 +90,8 @@ class Shards:
             return None
         if plain := [name for name in weights if name not in sharded]:
             raise ModelError(
-                f"either all pruned layers are sharded or none, found {', '.join(plain)} whole beside {len(sharded)} "
+                f"either all pruned layers are sharded or none, found {', '.join(plain)} whole beside "
+                f"{len(sharded)} "
                 "sharded ones: call fully_shard on the whole model too, after its blocks"
             )
         first = next(iter(sharded.values()))
@@ -174,7 +178,8 @@ def _block(weight: Any) -> tuple[list[int], list[int]]:
 def _check(name: str, weight: Any) -> None:
     if _block(weight)[1] != list(weight.to_local().shape):
         raise ModelError(
-            f"layer {name} is split as {weight.placements}, and only shards that are blocks of the weight can be pruned: "
+            f"layer {name} is split as {weight.placements}, and only shards that are blocks of the weight "
+            "can be pruned: "
             "shard it by fully_shard alone"
         )
 
@@ -184,6 +189,7 @@ def _same_ranks(name: str, weight: Any, first: Any) -> None:
     kinds = [[p.is_shard() for p in w.placements] for w in (weight, first)]
     if weight.device_mesh != first.device_mesh or kinds[0] != kinds[1]:
         raise ModelError(
-            f"all pruned layers must be sharded over the same ranks, found {name} on {weight.device_mesh} and others on "
+            f"all pruned layers must be sharded over the same ranks, found {name} on {weight.device_mesh} "
+            "and others on "
             f"{first.device_mesh}: give fully_shard one mesh"
         )

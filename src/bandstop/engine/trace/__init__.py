@@ -3,7 +3,8 @@
 A connection is an entry of a tracked weight that is not an exact zero. It is *live* if it lies on a path of
 connections from the input to the output. All others are dead: what they add does not depend on the input, so
 that it is nothing or folds into a constant. A trace runs the model once on surrogates (see
-:mod:`bandstop.engine.trace.rules`), so that any ``nn.Module`` made of ordinary torch operations can be counted.
+:mod:`bandstop.engine.trace.rules`), so that any ``nn.Module`` made of ordinary torch operations can be
+counted.
 
 Conventions
 - A unit that is fed by biases only is constant: what leaves it is dead. Normalisation is an affine map of

@@ -1,11 +1,11 @@
 """The machine under a trace: each torch operation is replaced by a positive surrogate that only keeps paths.
 
-While a :class:`Tracer` is active each tensor has a :class:`~bandstop.engine.trace.kinds.Kind`. Signals and weights
-hold 0 or 1: for a signal, 1 means "varies with the input"; for a weight, 1 means "is not an exact zero". The
-surrogates only add and multiply such numbers, so that with R the sum of the outputs a connection w lies on a
-path from the input to the output exactly if ``w · ∂R/∂w > 0``. Signals are cut back to 0 or 1 after each
-operation, and so are their gradients on the way back, so that depth can neither overflow nor underflow; and
-``∂R/∂w`` then counts the multiplications of w that matter.
+While a :class:`Tracer` is active each tensor has a :class:`~bandstop.engine.trace.kinds.Kind`. Signals and
+weights hold 0 or 1: for a signal, 1 means "varies with the input"; for a weight, 1 means "is not an exact
+zero". The surrogates only add and multiply such numbers, so that with R the sum of the outputs a connection w
+lies on a path from the input to the output exactly if ``w · ∂R/∂w > 0``. Signals are cut back to 0 or 1 after
+each operation, and so are their gradients on the way back, so that depth can neither overflow nor underflow;
+and ``∂R/∂w`` then counts the multiplications of w that matter.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ cells and φ is a polynomial Σ c_p·t^p in each of them, t in [−½, ½] being
     Σ_w φ(w − q_k) = Σ_cells Σ_p c_p(cell, k) · Σ_{w in cell} t_w^p
 
 so one pass deposits the moments of each cell, and one small product folds them into bins. The way back
-mirrors it: a gradient over bins is spread into one polynomial per cell, and each weight looks up its own slope.
+mirrors it: a gradient over bins is spread into one polynomial per cell, and each weight looks up its own
+slope.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DEGREE = {torch.float32: 2, torch.float64: 7}
 
 @contextmanager
 def plain_tensors() -> Iterator[None]:
-    """For tensors that are cached: ordinary ones on the CPU, in whatever mode or device context the caller is."""
+    """For tensors that are cached: made on the CPU, whatever mode or device the caller is in."""
     with torch.inference_mode(False), torch.device("cpu"):
         yield
 
