@@ -1,4 +1,4 @@
-"""Latents held to the prior, so that the prior's quantile is the budget: no counting, and no weight in the loss.
+"""Latents held to the prior, so that the prior's quantile is the budget, without a term in the loss.
 
 Every few steps each latent of a layer goes a fraction of the way to the prior's quantile of its rank
 (``bandstop.method.transport``). The prior's scale follows the layer: only the shape is held, so a layer whose

@@ -7,7 +7,8 @@ constraint "as many pass as the prior's quantile says" gets a Lagrange multiplie
     μ ← μ + η·(passing/asked − 1), the bracket bounded to [−1, 1]
 
 D is the share that passes, seen smoothly around the threshold a, so that its slope reaches the latents that
-are about to pass or have just passed. μ rises while too many pass, falls while too few do, and may be negative.
+are about to pass or have just passed. μ rises while too many pass, falls while too few do, and may be
+negative.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Recipe(PruneChoices):
 
     @staticmethod
     def held(prior: Prior | None = None) -> Recipe:
-        """The default with latents held to the prior, whose quantile alone is the threshold (docs/prior-holds.md).
+        """The default with latents held to the prior, whose quantile is the threshold (docs/prior-holds.md).
 
         >>> Recipe.held().prior, Recipe.held().threshold
         (Gaussian(scale=1.0), 'held')

@@ -54,7 +54,7 @@ class Ramp(Schedule):
 
 @dataclass(frozen=True)
 class Rise(Schedule):
-    """``first + (final − first)·u^power``, u running 0 → 1 until ``end``: late and steep where the power is high.
+    """``first + (final − first)·u^power``, u running 0 → 1 until ``end``: steep at the end for a high power.
 
     >>> [round(Rise(0.0, 1.0, end=0.5, power=2.0)(p), 3) for p in (0.0, 0.25, 0.5, 1.0)]
     [0.0, 0.25, 1.0, 1.0]
