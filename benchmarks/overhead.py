@@ -27,7 +27,7 @@ from bandstop import Pruner, Recipe
 from bandstop.files import write_text
 from bandstop.method.schedules import Constant
 from bandstop.nets import NetConfig, build_net
-from bandstop.nets.inference import frozen
+from bandstop.nets.inference import for_inference
 from bandstop.training.distil import distillation, soft_target
 from bandstop.training.malloc import keep_freed_memory
 
@@ -45,7 +45,7 @@ def make_net() -> nn.Module:
 def stepper(recipe: Recipe | None, batch: int, teachers: int = 0) -> Callable[[], float]:
     """A function that takes one training step and says how long it took."""
     torch.manual_seed(0)
-    net, taught_by = make_net(), [frozen(make_net()) for _ in range(teachers)]
+    net, taught_by = make_net(), [for_inference(make_net()) for _ in range(teachers)]
     pruner = Pruner(net, 0.98, steps=10_000, recipe=recipe) if recipe else None
     optimiser = torch.optim.AdamW(pruner.parameter_groups(1e-3) if pruner else net.parameters(), lr=1e-3)
     x, y = torch.randn(batch, 21, 96), torch.randint(45, (batch,))
