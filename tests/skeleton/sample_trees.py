@@ -94,6 +94,93 @@ def mediapipe_folder(at: Path) -> str:
     return f"mediapipe:{at}"
 
 
+def shrec_tree(at: Path) -> str:
+    lists = {"train": [(1, 1, 1, 1), (1, 2, 2, 1), (14, 1, 1, 1)], "test": [(1, 1, 3, 1), (14, 2, 3, 2)]}
+    for split, members in lists.items():
+        lines = []
+        for gesture, finger, subject, trial in members:
+            frames = motion(3 + finger, 22, seed=gesture + subject)
+            folder = f"gesture_{gesture}/finger_{finger}/subject_{subject}/essai_{trial}"
+            rows = frames.reshape(len(frames), 66).tolist()
+            text = "".join(" ".join(f"{value:.6f}" for value in row) + " \n" for row in rows)
+            write(at / folder / "skeletons_world.txt", text)
+            both = 2 * (gesture - 1) + finger
+            lines.append(f"{gesture} {finger} {subject} {trial} {gesture} {both} {len(frames)}\n")
+        write(at / f"{split}_gestures.txt", "".join(lines))
+    return f"shrec:{at}"
+
+
+def openpose_frame(points: np.ndarray, confidence: float = 0.9) -> dict[str, object]:
+    flat = np.concatenate([points[:, :2], np.full((len(points), 1), confidence)], axis=1).ravel().tolist()
+    return {"version": 1.3, "people": [{"person_id": [-1], "pose_keypoints_2d": flat}]}
+
+
+def openpose_tree(at: Path) -> str:
+    for name, nodes in (("wave", 25), ("rest", 25)):
+        for i, frame in enumerate(motion(3, nodes)):
+            text = json.dumps(openpose_frame(frame))
+            write(at / name / "s1_clip" / f"clip_{i:012d}_keypoints.json", text)
+        write(at / name / "s2_clip.json", json.dumps([openpose_frame(f) for f in motion(4, nodes)]))
+    return f"openpose:{at}"
+
+
+def coco_tree(at: Path) -> str:
+    frames = [np.concatenate([f[:, :2], np.ones((17, 1))], axis=1) for f in motion(3, 17)]
+    results = [
+        {"image_id": f"{i}.jpg", "keypoints": f.ravel().tolist(), "score": 2.5} for i, f in enumerate(frames)
+    ]
+    annotations = [{"image_id": 7 + i, "keypoints": f.ravel().tolist()} for i, f in enumerate(frames)]
+    images = [{"id": 7 + i, "file_name": f"{i}.jpg"} for i in range(3)]
+    instances = [
+        {"frame_id": i, "instances": [{"keypoints": f[:, :2].tolist(), "keypoint_scores": f[:, 2].tolist()}]}
+        for i, f in enumerate(frames)
+    ]
+    write(at / "wave" / "s1_a.json", json.dumps(results))
+    write(at / "wave" / "s2_b.json", json.dumps({"images": images, "annotations": annotations}))
+    write(at / "rest" / "s1_c.json", json.dumps({"meta_info": {}, "instance_info": instances}))
+    return f"coco:{at}"
+
+
+BVH = """HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Chest
+  {
+    OFFSET 0 2 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 1 0
+    }
+  }
+}
+MOTION
+Frames: 2
+Frame Time: 0.0333333
+1 2 3 0 0 0 0 0 0
+1 2 3 90 0 0 0 90 0
+"""
+
+
+def bvh_folder(at: Path) -> str:
+    for name in ("walk", "run"):
+        write(at / name / "s1_a.bvh", BVH)
+        write(at / name / "s2_b.bvh", BVH)
+    return str(at)
+
+
+def keypoint_table(at: Path) -> str:
+    rows = [
+        ",".join(map(str, [i % 2, *frame[:, :2].ravel().tolist()])) + "\r\n"
+        for i, frame in enumerate(motion(4, 21))
+    ]
+    write(at / "keypoint.csv", "".join(rows))
+    write(at / "keypoint_classifier_label.csv", "\ufeffOpen\r\nClose\r\n")
+    return str(at)
+
+
 def pyskl_content() -> dict[str, object]:
     annotations = [
         {
@@ -142,5 +229,10 @@ TREES: dict[str, Callable[[Path], str]] = {
     "folder": array_folder,
     "mediapipe": mediapipe_folder,
     "pyskl": pyskl_file,
+    "shrec": shrec_tree,
+    "openpose": openpose_tree,
+    "coco": coco_tree,
+    "bvh": bvh_folder,
+    "keypoint": keypoint_table,
     "archive": archive_file,
 }

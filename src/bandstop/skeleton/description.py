@@ -121,7 +121,7 @@ def describe(s: SequenceSet) -> Description:
     """
     lengths = s.lengths
     nonfinite = (~np.isfinite(s.joints)).sum(axis=(1, 2))
-    zero = (s.joints == 0).all(axis=(1, 2))
+    zero = (s.joints == 0).all(axis=(1, 2)) & (s.joints.shape[1] > 1)  # a single point may lie at the origin
     counts = np.bincount(s.labels, minlength=len(s.class_names))
     return Description(
         name=s.name,

@@ -14,8 +14,11 @@ from bandstop.skeleton.readers.edges import read_edges
 from bandstop.skeleton.readers.folder import read_folder
 from bandstop.skeleton.readers.fpha import read_fpha
 from bandstop.skeleton.readers.mediapipe import read_mediapipe
+from bandstop.skeleton.readers.poses import read_coco, read_openpose
 from bandstop.skeleton.readers.pyskl import read_pyskl
+from bandstop.skeleton.readers.rows import TABLES, read_rows
 from bandstop.skeleton.readers.sbu import read_sbu
+from bandstop.skeleton.readers.shrec import read_shrec
 from bandstop.skeleton.readers.utd_mhad import read_utd_mhad
 from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
@@ -23,8 +26,9 @@ from bandstop.skeleton.sequences import SequenceSet
 __all__ = ["FORMS", "load"]
 
 FORMS = (
-    "hands, hands:SEED, fpha:PATH, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, pyskl:PATH, pyskl:PATH@SPLIT, "
-    "mediapipe:PATH, a folder, or an archive .npz"
+    "hands, hands:SEED, fpha:PATH, shrec:PATH, shrec:PATH@28, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, "
+    "pyskl:PATH, pyskl:PATH@SPLIT, mediapipe:PATH, openpose:PATH, coco:PATH, a folder, a table .csv, "
+    "or an archive .npz"
 )
 """The forms that ``load`` understands, in words."""
 
@@ -56,7 +60,11 @@ def _read(spec: str, reading: Reading) -> SequenceSet:
         return _READERS[kind](rest)
     path = _path(spec)
     if spec and path.is_dir():
-        return read_folder(path, reading)
+        tables = [path / name for name in TABLES if (path / name).is_file()]
+        return read_rows(tables[0], reading) if tables else read_folder(path, reading)
+    if path.is_file() and path.suffix.lower() == ".csv":
+        _refuse(reading, spec, "layout")
+        return read_rows(path, reading)
     if path.is_file() and path.suffix.lower() == ".npz":
         _refuse(reading, spec, "columns", "layout")
         return read_archive(path)
@@ -87,8 +95,18 @@ def _sbu(rest: str) -> SequenceSet:
     return read_sbu(path, None if fold is None else int(fold))
 
 
+def _shrec(rest: str) -> SequenceSet:
+    path, classes = _path_and_choice(rest)
+    if classes not in (None, "14", "28"):
+        raise DataError(f"SHREC'17 has 14 or 28 classes, found {classes!a:.40}", path=f"shrec:{rest}")
+    return read_shrec(path, int(classes or 14))
+
+
 _READERS: dict[str, Callable[[str], SequenceSet]] = {
     "fpha": lambda rest: read_fpha(_path(rest)),
+    "shrec": _shrec,
+    "openpose": lambda rest: read_openpose(_path(rest)),
+    "coco": lambda rest: read_coco(_path(rest)),
     "sbu": _sbu,
     "utd-mhad": lambda rest: read_utd_mhad(_path(rest)),
     "pyskl": lambda rest: read_pyskl(*_path_and_choice(rest)),

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
-from bandstop.skeleton.layouts import HAND, KINECT_20, SBU_PAIR
+from bandstop.skeleton.layouts import HAND, KINECT_20, SBU_PAIR, SHREC_22
 from bandstop.skeleton.readers.clip import Clip
 from bandstop.skeleton.readers.columns import columns_by_count
 from bandstop.skeleton.readers.folder import SUFFIXES, read_array_file, with_joints_known
 from bandstop.skeleton.readers.fpha import read_skeleton
-from bandstop.skeleton.readers.mediapipe import read_landmarks
+from bandstop.skeleton.readers.poses import read_any_json
 from bandstop.skeleton.readers.sbu import read_skeleton_pos
+from bandstop.skeleton.readers.shrec import FILE, read_skeletons_world
 from bandstop.skeleton.readers.utd_mhad import read_mat
 from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
@@ -32,8 +33,9 @@ def load_sequence(path: Path, reading: Reading = AS_IT_SAYS) -> NDArray[np.float
 def load_file(path: Path, reading: Reading = AS_IT_SAYS, *, joints: int | None = None) -> SequenceSet:
     """One sequence as a set of its own, with the names of its joints where they are known.
 
-    `.npy`, `.npz`, `.csv` as in a folder; `.json`, `.jsonl` MediaPipe; `.mat` UTD-MHAD; `.txt` FPHA, or SBU
-    if it is called ``skeleton_pos``. ``joints``: how many a table without a header has, if that is known.
+    `.npy`, `.npz`, `.csv`, `.bvh` as in a folder; `.json` MediaPipe, OpenPose or COCO; `.jsonl` MediaPipe;
+    `.mat` UTD-MHAD; `.txt` FPHA, or SBU if it is called ``skeleton_pos``, or SHREC if ``skeletons_world``.
+    ``joints``: how many a table without a header has, if that is known.
     """
     clip = _clip(path, reading, joints)
     s = SequenceSet.from_sequences([clip.frames], labels=[0], class_names=["?"], sequence_ids=[str(path)])
@@ -45,19 +47,21 @@ def _clip(path: Path, reading: Reading, joints: int | None) -> Clip:
     if suffix in SUFFIXES:
         return read_array_file(path, reading.columns, partial(columns_by_count, joints=joints))
     if suffix not in _READERS:
-        raise DataError("expected a .npy, .npz, .csv, .json, .jsonl, .mat or .txt sequence", path=path)
+        raise DataError("expected a .npy, .npz, .csv, .bvh, .json, .jsonl, .mat or .txt sequence", path=path)
     return _READERS[suffix](path)
 
 
 def _text(path: Path) -> Clip:
+    if path.name == FILE:
+        return Clip(read_skeletons_world(path), SHREC_22)
     if path.name.startswith("skeleton_pos"):
         return Clip(read_skeleton_pos(path), SBU_PAIR)
     return Clip(read_skeleton(path), HAND)
 
 
 _READERS: dict[str, Callable[[Path], Clip]] = {
-    ".json": read_landmarks,
-    ".jsonl": read_landmarks,
+    ".json": read_any_json,
+    ".jsonl": read_any_json,
     ".mat": lambda path: Clip(read_mat(path), KINECT_20),
     ".txt": _text,
 }

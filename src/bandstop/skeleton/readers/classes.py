@@ -38,23 +38,26 @@ class ClassFile:
     split: str
 
 
-def class_files(root: Path, suffixes: Collection[str]) -> list[ClassFile]:
-    """Files with one of ``suffixes`` in ``root/CLASS/`` or ``root/train/CLASS/`` and ``root/test/CLASS/``."""
+def class_files(root: Path, suffixes: Collection[str], *, inner_folders: bool = False) -> list[ClassFile]:
+    """Files with one of ``suffixes`` in ``root/CLASS/`` or ``root/train/CLASS/`` and ``root/test/CLASS/``.
+
+    ``inner_folders``: a folder inside a class folder is a sequence too.
+    """
     folders = [entry for entry in sorted_entries(root, root) if entry.is_dir()]
     if not any(folder.name in ("train", "test") for folder in folders):
-        return _in_classes(root, folders, suffixes, "")
+        return _in_classes(root, folders, suffixes, "", inner_folders)
     stray = [folder for folder in folders if folder.name not in ("train", "test")]
     if stray:
         raise DataError("a folder beside train/ and test/, where there must be no other", path=stray[0])
     files = []
     for folder in folders:
         inner = [entry for entry in sorted_entries(folder, root) if entry.is_dir()]
-        files += _in_classes(root, inner, suffixes, folder.name)
+        files += _in_classes(root, inner, suffixes, folder.name, inner_folders)
     return files
 
 
 def _in_classes(
-    root: Path, folders: Sequence[Path], suffixes: Collection[str], split: str
+    root: Path, folders: Sequence[Path], suffixes: Collection[str], split: str, inner_folders: bool
 ) -> list[ClassFile]:
     wanted = " ".join(sorted(suffixes))
     if not folders:
@@ -66,11 +69,11 @@ def _in_classes(
     for folder in folders:
         found, others = [], set()
         for entry in sorted_entries(folder, root):
-            if entry.is_dir():
+            if entry.is_dir() and not inner_folders:
                 raise DataError(
                     f"a folder inside a class folder, where only {wanted} files may be", path=entry
                 )
-            if entry.suffix.lower() in suffixes:
+            if entry.is_dir() or entry.suffix.lower() in suffixes:
                 found.append(ClassFile(entry, folder.name, split))
             others.add(entry.suffix.lower())
         if not found:
@@ -82,10 +85,15 @@ def _in_classes(
 
 
 def read_classes(
-    folder: Path, suffixes: Collection[str], read: Callable[[Path], Clip], **fields: Any
+    folder: Path,
+    suffixes: Collection[str],
+    read: Callable[[Path], Clip],
+    *,
+    folders: bool = False,
+    **fields: Any,
 ) -> SequenceSet:
     """All class files of ``folder``, each by ``read``; classes in order of name, ids the relative paths."""
-    files = class_files(folder, suffixes)
+    files = class_files(folder, suffixes, inner_folders=folders)
     names = sorted({file.class_name for file in files})
     paths = [file.path for file in files]
     return assemble_clips(

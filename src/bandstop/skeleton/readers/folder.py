@@ -17,6 +17,7 @@ from pathlib import Path
 from bandstop.errors import DataError
 from bandstop.skeleton.arrays import open_npz, read_npy
 from bandstop.skeleton.guess import guess_layout, layout_called
+from bandstop.skeleton.readers.bvh import read_bvh
 from bandstop.skeleton.readers.classes import read_classes
 from bandstop.skeleton.readers.clip import Clip, as_sequence, check_sequence
 from bandstop.skeleton.readers.columns import ByCount, Columns, columns_by_count, columns_by_pattern
@@ -28,7 +29,7 @@ from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SUFFIXES", "read_array_file", "read_folder", "with_joints_known"]
 
-SUFFIXES = (".csv", ".npy", ".npz")
+SUFFIXES = (".bvh", ".csv", ".npy", ".npz")
 
 
 def read_folder(path: Path, reading: Reading = AS_IT_SAYS) -> SequenceSet:
@@ -69,10 +70,12 @@ def with_joints_known(s: SequenceSet, layout: str = "") -> SequenceSet:
 
 
 def read_array_file(path: Path, columns: str = "", by_count: ByCount = columns_by_count) -> Clip:
-    """The sequence [T, V, 3] of a `.npy`, `.npz` or `.csv` file."""
+    """The sequence [T, V, 3] of a `.npy`, `.npz`, `.csv` or `.bvh` file."""
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return Clip(as_sequence(read_npy(path, partial(check_sequence, path=path)), path))
+    if suffix == ".bvh":
+        return read_bvh(path)
     return _from_npz(path) if suffix == ".npz" else read_csv(path, columns=columns, by_count=by_count)
 
 
