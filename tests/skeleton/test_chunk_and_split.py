@@ -93,3 +93,14 @@ def test_a_class_without_training_sequences_is_named() -> None:
     s = labelled(["train" if i % 2 == 0 else "test" for i in range(10)])
     with pytest.raises(DataError, match="b"):
         train_and_test(s)
+
+
+def test_rounding_of_a_joint_that_never_moves_is_not_blown_up() -> None:
+    """The root of a static pose is relative to its own mean: nothing but rounding is left of it."""
+    poses = torch.rand(50, 1, 5, 3, generator=torch.Generator().manual_seed(0)) * 0.2 + 0.5
+    chunks = poses.expand(-1, 8, -1, -1).clone() * (1 + 1e-7 * torch.arange(8)[None, :, None, None])
+    normaliser = Normaliser.fit(chunks, torch.tensor([[0, 1], [1, 2]]), root=0)
+    assert normaliser.node_scale[0] == 1.0
+    signals = normaliser(chunks)
+    assert signals[:, 0].abs().max() < 1e-4
+    assert 0.5 < float(signals[:, 1:].square().mean().sqrt()) < 2

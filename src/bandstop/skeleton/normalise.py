@@ -18,6 +18,9 @@ __all__ = ["STEP", "Normaliser", "body_size", "centred"]
 STEP = 2.0
 """Steps from chunk to chunk are much smaller than places; this makes up for a part of it."""
 
+_STILL = 1e-5
+"""Below this RMS, in units of body size, a joint does not move."""
+
 
 def body_size(chunks: Tensor, edges: Tensor, root: int) -> Tensor:
     """Mean bone length ``[B, 1, 1, 1]`` over chunks and edges (without edges: RMS distance to the root).
@@ -75,8 +78,9 @@ class Normaliser:
         """Measure ``node_scale`` on training chunks, and ``duration`` if their ``frames`` are given."""
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
-        rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt().clamp(min=1e-6)
-        scale = tuple(float(f"{r:.6g}") for r in rms.tolist())
+        rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt()
+        # A joint that never moves (the root of static poses) is left as it is: dividing would blow up rounding.
+        scale = tuple(float(f"{r:.6g}") if r > _STILL else 1.0 for r in rms.tolist())
         if frames is None:
             return Normaliser(root, links, scale, chunks.shape[1])
         log = frames.double().log()
