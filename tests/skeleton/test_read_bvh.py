@@ -9,6 +9,7 @@ import pytest
 
 from bandstop.errors import DataError
 from bandstop.skeleton import load, load_file
+from bandstop.skeleton.readers.bvh import read_bvh
 from tests.skeleton.sample_trees import BVH, bvh_folder, write
 
 
@@ -51,5 +52,5 @@ def test_wrong_files_are_refused_with_their_line(
     assert change[0] in BVH
     file = write(tmp_path / "a.bvh", BVH.replace(*change))
     with pytest.raises(DataError, match=message) as refused:
-        load_file(file)
+        read_bvh(file)
     assert str(refused.value).startswith(f"{file}, line {line}: ")

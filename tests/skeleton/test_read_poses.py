@@ -11,6 +11,7 @@ import pytest
 from bandstop.errors import DataError
 from bandstop.skeleton import load, load_file
 from bandstop.skeleton.layouts import COCO_17, OPENPOSE_18, OPENPOSE_25
+from bandstop.skeleton.readers.pose_json import is_coco, is_openpose
 from tests.skeleton.sample_trees import coco_tree, motion, openpose_frame, openpose_tree, write
 
 
@@ -94,3 +95,9 @@ def test_json_in_a_plain_folder_hints_at_the_forms_that_read_it(tmp_path: Path) 
     write(tmp_path / "wave" / "a.json", "[]")
     with pytest.raises(DataError, match="JSON is read as mediapipe:PATH, openpose:PATH or coco:PATH"):
         load(str(tmp_path))
+
+
+@pytest.mark.parametrize("document", [None, [], {}, 3, "a", [3], [[1, 2, 3]], {"frames": []}])
+def test_other_documents_are_taken_for_neither(document: object) -> None:
+    assert not is_openpose(document)
+    assert not is_coco(document)

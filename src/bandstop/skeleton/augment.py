@@ -25,7 +25,10 @@ class Augmentation(AugmentConfig):
         return warped_boundaries(lengths, chunks, crop=self.crop, warp=self.warp, generator=generator)
 
     def frames(self, lengths: Tensor, generator: Generator) -> Tensor:
-        """Durations, longer or shorter at random. They do not follow the crops, which would make training's shorter than real ones."""
+        """Durations, longer or shorter at random.
+
+        They do not follow the crops, which would make training's shorter than real ones.
+        """
         change = torch.randn(len(lengths), generator=generator, dtype=torch.float64) * self.pace
         return lengths * change.exp()
 
@@ -45,7 +48,8 @@ class Augmentation(AugmentConfig):
 def rotations(angles: Tensor) -> Tensor:
     """Rotation matrices ``[B, 3, 3]`` about x, then y, then z.
 
-    >>> (rotations(torch.tensor([[0.0, 0.0, math.pi / 2]]))[0] @ torch.tensor([1.0, 0, 0])).round().abs().tolist()
+    >>> quarter = rotations(torch.tensor([[0.0, 0.0, math.pi / 2]]))[0]
+    >>> (quarter @ torch.tensor([1.0, 0, 0])).round().abs().tolist()
     [0.0, 1.0, 0.0]
     """
     sine, cosine = angles.sin(), angles.cos()
@@ -63,7 +67,7 @@ def rotations(angles: Tensor) -> Tensor:
 def warped_boundaries(
     lengths: Tensor, chunks: int, *, crop: float, warp: float, generator: Generator
 ) -> Tensor:
-    """Chunk boundaries ``[B, M+1]`` after a random crop and a smooth monotone warp ``u + Σ_j c_j sin(jπu)/(jπ)``.
+    """Chunk boundaries ``[B, M+1]`` after a random crop and a smooth warp ``u + Σ_j c_j sin(jπu)/(jπ)``.
 
     ``|c_j| ≤ warp ≤ 1/3`` for the three waves keeps time running forward.
     """
