@@ -43,3 +43,12 @@ def test_streams_are_recognised_as_is_said() -> None:
     found = hands["test"]
     assert found["detection_rate"] >= 0.9 and found["false_alarms_per_minute"] <= 1
     assert found["delay_frames"] / hands["frames_per_second"] <= 0.3
+
+
+def test_a_look_costs_what_is_said() -> None:
+    found = json.loads((ROOT / "benchmarks" / "results" / "live_cost.json").read_text(encoding="utf-8"))[
+        "speed"
+    ]
+    assert found["mean_milliseconds"] <= 1 and found["most_milliseconds"] <= 5
+    page = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
+    assert f"{found['mean_milliseconds']:.2f} ms and {found['most_milliseconds']:.2f} ms" in page

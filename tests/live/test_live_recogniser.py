@@ -93,4 +93,8 @@ def test_command_line(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "chosen for 30 false alarms a minute" in said and "test streams" in said
     assert (tmp_path / "run" / "live.json").is_file()
+    assert main(["export", str(tmp_path / "run"), "--to", "c", "--out", str(tmp_path / "c")]) == 0
+    assert "events as in Python" in capsys.readouterr().out
+    made = {file.name for file in (tmp_path / "c").iterdir()}
+    assert {"recogniser.c", "recogniser.h", "recogniser_live.c", "recogniser_live.h", "main.c"} <= made
     assert main(["live", "hands", "--out", str(tmp_path / "x"), "--false-alarms", "some"]) == 2

@@ -77,6 +77,13 @@ def main(arguments: Sequence[str]) -> int:
         files = make_c(model, options, inputs=inputs)
         for line in smaller_ram(model, files, options, inputs):
             print(f"  smaller by {line}")
+    if asked.to in ("c", "wasm") and (asked.run / "live.json").is_file():
+        from bandstop.live import export_live, stream_to_check
+
+        frames = stream_to_check(samples.sequences, model.normaliser.root if model.normaliser else 0)
+        made = export_live(asked.run, asked.to, folder, frames=frames, options=options)
+        print("\n".join(f"{folder / name}  {size} bytes" for name, size in made["files"].items()))
+        print(f"stream: the same {made['events']} events as in Python on {made['frames']} frames")
     return 0
 
 

@@ -10,16 +10,18 @@ from bandstop.live.calibrate import calibrate, parse_false_alarms
 from bandstop.live.data import LiveData, load_live_data
 from bandstop.live.decision import Decider, DecisionRule
 from bandstop.live.event import Event
+from bandstop.live.export import export_live, stream_to_check
 from bandstop.live.fit import LiveResult, fit_live, live_config
 from bandstop.live.hand_streams import make_hand_streams
 from bandstop.live.joined import join_sequences
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
-from bandstop.live.recogniser import LiveRecogniser, LiveSettings, load_live, read_live_settings
+from bandstop.live.recogniser import LIVE_FILE, LiveRecogniser, LiveSettings, load_live, read_live_settings
 from bandstop.live.stream import NONE, Gesture, Stream
 from bandstop.live.windows import WindowPlan
 
 __all__ = [
+    "LIVE_FILE",
     "NONE",
     "Decider",
     "DecisionRule",
@@ -34,6 +36,7 @@ __all__ = [
     "WindowPlan",
     "calibrate",
     "events_of",
+    "export_live",
     "fit_live",
     "join_sequences",
     "live_config",
@@ -44,4 +47,5 @@ __all__ = [
     "measure_streams",
     "parse_false_alarms",
     "read_live_settings",
+    "stream_to_check",
 ]

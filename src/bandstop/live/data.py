@@ -18,8 +18,8 @@ from bandstop.skeleton.split import train_and_test
 
 __all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]
 
-_TIMES_JOINED = 3
-"""How often each training sequence is used, each time between other neighbours."""
+_ENOUGH_GESTURES = 3000
+"""Training sequences are joined up to three times, between other neighbours, until there are as many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def joined_live(sequences: SequenceSet, *, seed: int = 0, frames_per_second: flo
     calm = _split_idle(idle, len(groups)) if idle else [[] for _ in groups]
     made: list[tuple[Stream, ...]] = []
     for place, (part, still) in enumerate(zip(groups, calm, strict=True)):
-        times = _TIMES_JOINED if place == 0 else 1
+        times = max(1, min(3, round(_ENOUGH_GESTURES / len(part)))) if place == 0 else 1
         made.append(
             tuple(
                 stream

@@ -30,9 +30,9 @@ class DecisionRule:
     """Least confidence of an event."""
     temperature: float = 1.0
     """Divides scores, so that confidence is the share of right answers."""
-    smooth: int = 3
+    smooth: int = 2
     """Looks over which probabilities are averaged."""
-    patience: int = 1
+    patience: int = 0
     """Looks that a candidate waits for a better one."""
     release: float = 0.3
     """A class named before must fall below this share of the threshold before it counts again."""

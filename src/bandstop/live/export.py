@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,11 +16,13 @@ from bandstop.errors import ExportError
 from bandstop.files import atomic_write, write_text
 from bandstop.live.device import NativeLive, WasmLive, live_texts, live_wasm, live_wasm_loader
 from bandstop.live.event import Event
+from bandstop.live.joined import join_sequences
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.recogniser import LiveRecogniser, load_live
 from bandstop.live.stream import Stream
+from bandstop.skeleton import SequenceSet
 
-__all__ = ["device_model", "export_live", "make_live_c"]
+__all__ = ["device_model", "export_live", "make_live_c", "stream_to_check"]
 
 
 def device_model(live: LiveRecogniser) -> DeployModel:
@@ -75,6 +78,17 @@ def export_live(
     }
     write_text(folder / f"{files.name}-live-{to}.json", json.dumps(report, indent=2) + "\n")
     return report
+
+
+def stream_to_check(sequences: Sequence[NDArray[np.float32]], root: int = 0, most: int = 16) -> Any:
+    """Frames of a stream joined from cut-outs, on which an export is compared with Python.
+
+    >>> stream_to_check([np.zeros((20, 2, 3), np.float32)]).shape[1:]
+    (2, 3)
+    """
+    some = list(sequences[:: max(1, len(sequences) // most)])[:most]
+    nameless = SequenceSet.from_sequences(some, labels=[0] * len(some), class_names=["any"], root=root)
+    return join_sequences(nameless, seed=0, per_stream=most)[0].joints
 
 
 def _stream_bytes(live: LiveRecogniser) -> int:

@@ -26,6 +26,10 @@ from bandstop.training.run import train_run
 __all__ = ["LiveResult", "fit_live", "live_config", "window_set"]
 
 
+_ENOUGH_WINDOWS = 6000
+"""About as many windows of gestures are trained on, one to five of each gesture."""
+
+
 @dataclass(frozen=True)
 class LiveResult:
     """What came of a training: the chosen rule with its measures, and those of the test streams."""
@@ -35,8 +39,10 @@ class LiveResult:
     metrics: Metrics
 
 
-def window_set(data: LiveData, plan: WindowPlan, *, per_gesture: int = 5, seed: int = 0) -> SequenceSet:
+def window_set(data: LiveData, plan: WindowPlan, *, seed: int = 0) -> SequenceSet:
     """Windows of the training streams to train on, and of the validation streams to judge on."""
+    gestures = sum(len(stream.gestures) for stream in data.train)
+    per_gesture = max(1, min(5, round(_ENOUGH_WINDOWS / max(1, gestures))))
     train = training_windows(data.train, data.class_names, plan, per_gesture=per_gesture, seed=seed)
     judge = training_windows(data.validation, data.class_names, plan, per_gesture=1, seed=seed + 1)
     return SequenceSet.from_sequences(

@@ -32,7 +32,7 @@ class WindowPlan:
 
     length: int = 90
     """Frames of a window."""
-    hop: int = 3
+    hop: int = 6
     """Frames from one look to the next."""
     soonest: int = 1
     """Frames after a gesture's end from which on it should be named."""
@@ -46,12 +46,12 @@ class WindowPlan:
             )
 
     @staticmethod
-    def for_streams(streams: Sequence[Stream], *, looks_per_second: float = 10.0) -> WindowPlan:
+    def for_streams(streams: Sequence[Stream], *, looks_per_second: float = 5.0) -> WindowPlan:
         """A plan whose windows hold nine gestures of ten whole, and that names them within 0.4 s.
 
         >>> stream = Stream(np.zeros((90, 1, 3), np.float32), (Gesture(10, 50, 0),), frames_per_second=30)
         >>> WindowPlan.for_streams([stream])
-        WindowPlan(length=72, hop=3, soonest=1, latest=12)
+        WindowPlan(length=72, hop=6, soonest=1, latest=12)
         """
         durations = [g.frames for stream in streams for g in stream.gestures]
         if not durations:
