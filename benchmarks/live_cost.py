@@ -84,10 +84,19 @@ SECTIONS {
   /DISCARD/ : { *(.ARM.*) *(.comment) }
 }
 """
-FLAGS = (
-    "-target thumb-freestanding-eabihf -mcpu=cortex_m4+vfp4d16sp -std=c99 -nostdlib -rtlib=compiler-rt "
-    "-ffreestanding -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-sanitize=all -Wl,--gc-sections"
-).split()
+FLAGS = [
+    "-target",
+    "thumb-freestanding-eabihf",
+    "-mcpu=cortex_m4+vfp4d16sp",
+    "-std=c99",
+    "-nostdlib",
+    "-rtlib=compiler-rt",
+    "-ffreestanding",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-sanitize=all",
+    "-Wl,--gc-sections",
+]
 
 
 @dataclass(frozen=True)
@@ -109,15 +118,25 @@ def count(run: Path, frames: np.ndarray, aim: str) -> list[int]:
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
         folder = Path(made)
         for name, text in {**texts, "main.c": MAIN, "chip.ld": LINKER}.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         (folder / "frames.bin").write_bytes(np.ascontiguousarray(frames, "<f4").tobytes())
         sources = [folder / name for name in ("main.c", "recogniser.c", "recogniser_live.c")]
         link = ["-T", folder / "chip.ld", "-o", folder / "image.elf"]
         level = "-O3" if aim == "speed" else "-Oz"
         compile_c(zig_compiler(), [*FLAGS, level, *sources, *link], what="building for Cortex-M4")
-        command = (
-            "qemu-system-arm -M mps2-an386 -nographic -monitor none -serial none -icount shift=0".split()
-        )
+        command = [
+            "qemu-system-arm",
+            "-M",
+            "mps2-an386",
+            "-nographic",
+            "-monitor",
+            "none",
+            "-serial",
+            "none",
+            "-icount",
+            "shift=0",
+        ]
         command += ["-semihosting-config", "enable=on,target=native", "-kernel", "image.elf"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     said = (done.stdout + done.stderr).split()

@@ -92,8 +92,8 @@ def test_the_example_reads_a_stream(small_live, tmp_path):
     compiler = shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler is installed")
-    sources = ["main.c", "recogniser.c", "recogniser_live.c"]
-    subprocess.run([compiler, "-O2", "-std=c99", *sources, "-o", "live"], cwd=tmp_path, check=True)
+    sources = ["example/main.c", "recogniser.c", "recogniser_live.c"]
+    subprocess.run([compiler, "-O2", "-std=c99", "-I.", *sources, "-o", "live"], cwd=tmp_path, check=True)
     text = "\n".join(" ".join(f"{v:.6f}" for v in frame.ravel()) for frame in frames)
     said = subprocess.run([tmp_path / "live"], input=text, capture_output=True, text=True, check=True).stdout
     assert len(said.splitlines()) == report["events"]
@@ -101,3 +101,12 @@ def test_the_example_reads_a_stream(small_live, tmp_path):
 
 def test_the_device_model_has_none_last(small_live):
     assert device_model(load_live(small_live.run)).class_names[-1] == "none"
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_the_files_are_also_c_plus_plus(exported, tmp_path):
+    _, _, texts = exported
+    for name in ("recogniser.h", "recogniser.c", "recogniser_live.h", "recogniser_live.c"):
+        (tmp_path / name).write_text(texts[name])
+    command = ["g++", "-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-c", "recogniser_live.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)

@@ -96,5 +96,5 @@ def test_command_line(tmp_path, capsys):
     assert main(["export", str(tmp_path / "run"), "--to", "c", "--out", str(tmp_path / "c")]) == 0
     assert "events as in Python" in capsys.readouterr().out
     made = {file.name for file in (tmp_path / "c").iterdir()}
-    assert {"recogniser.c", "recogniser.h", "recogniser_live.c", "recogniser_live.h", "main.c"} <= made
+    assert {"recogniser.c", "recogniser.h", "recogniser_live.c", "recogniser_live.h"} <= made
     assert main(["live", "hands", "--out", str(tmp_path / "x"), "--false-alarms", "some"]) == 2

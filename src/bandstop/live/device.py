@@ -81,7 +81,7 @@ def live_texts(files: CFiles, settings: LiveSettings, joints: int) -> dict[str, 
         f"{name}.c": files.source,
         f"{name}_live.h": header,
         f"{name}_live.c": source,
-        "main.c": _filled("live_main.c", name),
+        "example/main.c": _filled("live_main.c", name),
     }
 
 
@@ -91,6 +91,7 @@ def _c_float(value: float) -> str:
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 

@@ -79,8 +79,8 @@ def make_package(what: str, run: Path, place: Path) -> Path:
         PACKAGES[what][1](run, Path(made))
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in sorted(Path(made).iterdir()):
-                archive.write(file, f"bandstop-{what}/{file.name}")
+            for file in sorted(file for file in Path(made).rglob("*") if file.is_file()):
+                archive.write(file, f"bandstop-{what}/{file.relative_to(made).as_posix()}")
         with atomic_write(target) as part:
             part.write_bytes(packed.getvalue())
     return target
