@@ -61,7 +61,7 @@ static int decide(${name}_live *s, ${name}_event *event)
         s->peak = s->frames;
         s->waited = 0;
     }
-    if (s->candidate < 0 || s->waited < ${PATIENCE}u) return 0;
+    if (s->candidate < 0 || (int32_t)s->waited < ${PATIENCE}) return 0;
     usual = usual_frames[s->candidate];
     event->label = s->candidate;
     event->confidence = s->best;
