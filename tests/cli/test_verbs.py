@@ -19,7 +19,10 @@ SMALL = ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 
 def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
     finished, said = trained
     assert "of" in said.out and finished.name in said.out
-    assert "epoch 30/30" in said.err
+    assert "epoch 30/30" in said.err and "KL" not in said.err
+    assert "judged on the test" in said.out and "sequences that training never saw" in said.out
+    assert f"report: {finished / 'report.html'}" in said.out
+    assert f"next: bandstop predict {finished} FILE …" in said.out
     assert (finished / "report.html").stat().st_size > 10_000
     metrics = read_metrics(finished)
     assert metrics.weights_kept == round(0.1 * metrics.weights_total)
@@ -76,6 +79,8 @@ def test_predict_names_actions(say: Say, folder: Path, finished: Path) -> None:
     said = say("predict", finished, folder / "line" / "0.npy", "--json", "--top", 2)
     assert json.loads(said.out)["classes"][0]["name"] == "line"
     assert say("predict", finished, folder / "line" / "0.npy", "--top", 0).code == 2
+    whole = say("predict", finished, folder)
+    assert whole.code == 0 and len(whole.out.splitlines()) == 36, "a folder is every recording in it"
     assert say("predict", finished).code == 2
 
 
@@ -156,6 +161,17 @@ def test_study_and_table(say: Say, folder: Path, tmp_path: Path) -> None:
     assert say("table", out, "--out", tmp_path / "t.tex").code == 0
     assert r"\begin{table}" in (tmp_path / "t.tex").read_text()
     assert "must be one of" in say("table", out, "--metric", "magic").err
+
+
+def test_describe_names_ten_of_a_kind(say: Say, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "set" / "a").mkdir(parents=True)
+    for number in range(14):
+        for copy in "xy":
+            frames = np.load(folder / "rest" / "0.npy") + number
+            np.save(tmp_path / "set" / "a" / f"{number:02}{copy}.npy", frames)
+    shown, whole = say("describe", tmp_path / "set").out, say("describe", tmp_path / "set", "--all").out
+    assert "14 groups of equal sequences" in shown
+    assert shown.count(" = ") == 10 and whole.count(" = ") == 14
 
 
 def test_demo_shows_two_runs(say: Say, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from bandstop.errors import BudgetError, ConfigError
 from bandstop.method.budget import Budget
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.budget import BudgetChoice
+from bandstop.record.drop import DropChoice
 from bandstop.record.formats import Format
 
 
@@ -46,3 +47,7 @@ def test_formats_are_named_once() -> None:
     from bandstop.deploy import export
 
     assert export.Format is Format
+
+
+def test_no_recording_is_left_out_unless_asked() -> None:
+    assert DropChoice().drop is None

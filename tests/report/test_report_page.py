@@ -75,7 +75,7 @@ def test_a_pruned_run_shows_every_picture(make_run: MakeRun) -> None:
     written = write_report(run)
     assert written == run / "report.html"
     shown = read(written)
-    expected = ["training", "histogram", "gate", "layers", "adjacency", "confusion", "settings"]
+    expected = ["confusion", "training", "histogram", "gate", "layers", "adjacency", "settings"]
     assert shown.sections == expected
     assert "98.0 % pruned: 344 of 17,224 connections kept, exactly as asked" in shown.text
     for said in (
@@ -124,7 +124,7 @@ def test_every_colour_follows_the_theme(make_run: MakeRun) -> None:
 def test_a_dense_run_claims_no_budget(make_run: MakeRun) -> None:
     shown = read(write_report(make_run(pruned=False)))
     assert "Dense: all 17,224 connections" in shown.text
-    assert shown.sections == ["training", "layers", "adjacency", "confusion", "settings"]
+    assert shown.sections == ["confusion", "training", "layers", "adjacency", "settings"]
     assert "40 of 441" in shown.text
     assert "exactly as asked" not in shown.text and "pruning rate" not in shown.text
 
@@ -132,7 +132,7 @@ def test_a_dense_run_claims_no_budget(make_run: MakeRun) -> None:
 def test_a_run_without_a_log_says_so(make_run: MakeRun) -> None:
     shown = read(write_report(make_run(log=False)))
     assert "no log.jsonl" in shown.text
-    assert shown.sections == ["training", "layers", "adjacency", "confusion", "settings"]
+    assert shown.sections == ["confusion", "training", "layers", "adjacency", "settings"]
 
 
 def test_a_network_without_heads_has_no_adjacency_picture(make_run: MakeRun) -> None:
@@ -215,3 +215,21 @@ def test_many_classes_are_listed_not_drawn(make_run: MakeRun) -> None:
     shown = read(write_report(make_run(net="lstm", classes=130, log=False)))
     assert "130 classes are too many to draw" in shown.text
     assert shown.text.count(" times (") == 5
+
+
+def test_mistakes_are_named_and_confusion_comes_first(make_run: MakeRun) -> None:
+    mistakes = [{"recording": f"clip_{n}", "truth": "wave 0", "found": "open_bottle_1"} for n in range(10)]
+    table = [[0] * 12 for _ in range(12)]
+    table[0][0], table[0][1] = 3, 10
+    shown = read(write_report(make_run(mistakes=mistakes, confusion=table)))
+    assert shown.sections[0] == "confusion"
+    assert "wave 0 was taken for open bottle 1 10 of 13 times" in shown.text
+    assert "clip_0, clip_1" in shown.text and "clip_7 and 2 more" in shown.text
+
+
+def test_training_accuracy_is_called_so(make_run: MakeRun) -> None:
+    run = make_run(epochs=4)
+    assert "training accuracy" not in read(write_report(run)).text, "a legend tells two curves apart"
+    lines = [json.loads(line) | {"validation_accuracy": None} for line in (run / "log.jsonl").open()]
+    (run / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "training accuracy" in read(write_report(run)).text

@@ -259,3 +259,11 @@ def test_what_stands_out_does_so_in_every_form() -> None:
     assert "**1 %**" in render(table, "md")
     assert r"\textbf{1 \%}" in render(table, "latex")
     assert "<strong>1 %</strong>" in render(table, "html")
+
+
+def test_an_endless_field_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    header = ",".join(field.name for field in dataclasses.fields(ResultRow))
+    for text in ("x" * 140_000, header + "\n" + "x" * 140_000 + "\n"):
+        (tmp_path / "results.csv").write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match=r"results\.csv, line \d: not a readable CSV file"):
+            read_results([tmp_path])

@@ -19,3 +19,10 @@ def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress("mine", 3, quiet=True) as show:
         show(ROW)
     assert capsys.readouterr().err == ""
+
+
+def test_no_divergence_is_shown_where_it_is_no_part_of_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    for penalty, shown in ((0.0, False), (0.9, True)):
+        with Progress("mine", 3) as show:
+            show({**ROW, "penalty": penalty})
+        assert ("KL" in capsys.readouterr().err) is shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -55,9 +56,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (OSError, MemoryError) as error:
-        print(f"bandstop: {error or 'out of memory'}", file=sys.stderr)
+    except OSError as error:
+        print(f"bandstop: {_said(error)}", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("bandstop: out of memory", file=sys.stderr)
+        return 2
+
+
+def _said(error: OSError) -> str:
+    """An error of the system as a sentence.
+
+    >>> _said(OSError(28, "No space left on device", "runs/a/log.jsonl"))
+    'runs/a/log.jsonl: No space left on device; make room, then go on (a training with --resume)'
+    """
+    if error.filename is None or error.strerror is None:
+        return str(error) or type(error).__name__
+    full = "; make room, then go on (a training with --resume)" if error.errno == errno.ENOSPC else ""
+    return f"{error.filename}: {error.strerror}{full}"
 
 
 def _dispatch(given: list[str]) -> int:

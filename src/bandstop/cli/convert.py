@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from bandstop.cli.parse import Archive, DataArgument, parse
 from bandstop.errors import ConfigError
+from bandstop.record.drop import DropChoice
 
 __all__ = ["Convert", "main"]
 
 
-@dataclass(frozen=True)
-class Convert:
+@dataclass(frozen=True, kw_only=True)
+class Convert(DropChoice):
     """Write a data set as one sequence archive (.npz, no pickle), which every verb reads.
 
     Examples:
@@ -32,9 +33,10 @@ def main(arguments: Sequence[str]) -> int:
     if asked.out.suffix != ".npz":
         raise ConfigError(f"an archive's name must end in .npz, found {asked.out}")
 
+    from bandstop.cli.show import usable
     from bandstop.skeleton import load, write_archive
 
-    sequences = load(asked.data)
+    sequences = usable(load(asked.data), asked.drop)
     write_archive(sequences, asked.out)
     print(f"{asked.out}: {len(sequences)} sequences, {len(sequences.class_names)} classes")
     return 0

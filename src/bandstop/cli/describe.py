@@ -24,6 +24,8 @@ class Describe:
     """Data, named as for `bandstop train`."""
     json: bool = False
     """Print JSON instead of text."""
+    all: bool = False
+    """Name everything; by default at most ten of a kind, with the total."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,5 +35,6 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.skeleton import describe, load
 
     found = describe(load(asked.data))
-    print(json.dumps(found.as_dict(), indent=1) if asked.json else "\n".join(found.lines()))
+    lines = [json.dumps(found.as_dict(), indent=1)] if asked.json else found.lines(everything=asked.all)
+    print("\n".join(lines))
     return 0

@@ -9,12 +9,13 @@ from typing import Literal
 
 from bandstop.cli.parse import DataArgument, RunArgument, parse
 from bandstop.errors import DataError
+from bandstop.record.drop import DropChoice
 
 __all__ = ["Evaluate", "main"]
 
 
-@dataclass(frozen=True)
-class Evaluate:
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(DropChoice):
     """Judge a finished run on a data set and print accuracy and size as JSON.
 
     Examples:
@@ -38,13 +39,14 @@ def main(arguments: Sequence[str]) -> int:
     import numpy as np
     import torch
 
+    from bandstop.cli.show import usable
     from bandstop.skeleton import load
     from bandstop.skeleton.split import train_and_test
     from bandstop.training.measure import quality, size
     from bandstop.training.model_file import load_recogniser
 
     recogniser = load_recogniser(asked.run)
-    source = load(asked.data).repaired()
+    source = usable(load(asked.data), asked.drop).repaired()
     judged = "all"
     if asked.split != "all":
         train, test, judged = train_and_test(source)

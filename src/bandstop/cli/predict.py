@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bandstop.cli.parse import FileArguments, RunArgument, parse
 from bandstop.errors import ConfigError, DataError
@@ -18,17 +19,31 @@ class Predict:
 
     Examples:
       bandstop predict runs/mine wave_01.csv wave_02.npy
+      bandstop predict runs/mine new_recordings/
       bandstop predict runs/mine recording.json --json --top 3
     """
 
     run: RunArgument
     """Run folder, or its model.safetensors."""
     files: FileArguments
-    """Sequences [frames, joints, 3]: .npy, .npz, .csv, .txt, .json or .mat."""
+    """Sequences [frames, joints, 3]: .npy, .npz, .csv, .txt, .json or .mat; of a folder all in it."""
     top: int = 1
     """How many classes to name."""
     json: bool = False
     """Print JSON lines instead of text."""
+
+
+SUFFIXES = (".npy", ".npz", ".csv", ".txt", ".json", ".jsonl", ".mat")
+
+
+def sequence_files(path: Path) -> list[Path]:
+    """The file itself; of a folder all sequence files in it and its sub-folders, by name."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not found:
+        raise DataError(f"a folder of sequences needs a file that ends in {', '.join(SUFFIXES)}", path=path)
+    return found
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,18 +61,17 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.training.model_file import load_recogniser
 
     recogniser = load_recogniser(asked.run)
+    files = [file for path in asked.files for file in sequence_files(path)]
     sequences = []
-    for path in asked.files:
+    for path in files:
         frames = np.asarray(load_sequence(path))
         if frames.shape[1] != recogniser.joints:
-            raise DataError(
-                f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}",
-                path=path,
-            )
+            problem = f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}"
+            raise DataError(problem, path=path)
         one = SequenceSet.from_sequences([frames], labels=[0], class_names=["?"], sequence_ids=[str(path)])
         sequences.append(one.repaired()[0])
     likelihood = torch.softmax(recogniser.scores(sequences), dim=1)
-    for path, row in zip(asked.files, likelihood, strict=True):
+    for path, row in zip(files, likelihood, strict=True):
         best = row.topk(min(asked.top, len(row)))
         named = [
             (recogniser.class_names[i], float(p))

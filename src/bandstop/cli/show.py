@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from bandstop.record.folder import REPORT
 from bandstop.record.metrics import Metrics
 
-__all__ = ["run_table", "text_table"]
+if TYPE_CHECKING:
+    from bandstop.skeleton import SequenceSet
+
+__all__ = ["run_table", "tell_dropped", "text_table", "usable", "what_next"]
 
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:
@@ -46,3 +53,32 @@ def run_table(runs: Mapping[str, Metrics]) -> str:
         for name, m in runs.items()
     ]
     return text_table(header, rows)
+
+
+def what_next(run: Path, metrics: Metrics) -> str:
+    """What the end of a training says below its table: what was judged, the report, and what to type next."""
+    judged = sum(map(sum, metrics.confusion))
+    lines = [f"judged on the {metrics.split} split: {judged:,} sequences that training never saw"]
+    if (run / REPORT).is_file():
+        lines.append(f"report: {run / REPORT}")
+    lines.append(f"next: bandstop predict {run} FILE …, or bandstop export {run} --to c")
+    return "\n".join(lines)
+
+
+def usable(sequences: SequenceSet, drop: str | None) -> SequenceSet:
+    """``sequences`` without those that cannot be used, if that is asked for; says which were left out."""
+    if drop is None:
+        return sequences
+    from bandstop.skeleton import drop_unusable
+
+    kept, dropped = drop_unusable(sequences)
+    tell_dropped(dropped)
+    return kept
+
+
+def tell_dropped(dropped: Sequence[str], most: int = 10) -> None:
+    """Say which sequences were left out, on standard error."""
+    if dropped:
+        more = f" and {len(dropped) - most:,} more" if len(dropped) > most else ""
+        names = ", ".join(dropped[:most])
+        print(f"left out {len(dropped):,} sequences that cannot be used: {names}{more}", file=sys.stderr)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -51,6 +51,8 @@ class Study:
     """Override a setting of all runs, for instance epochs=20 or prune.kl=1."""
     reuse: Annotated[tuple[Path, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="FOLDER")] = ()
     """Take over finished runs of another study's folder where they are the same."""
+    drop: Literal["unusable"] | None = None
+    """Leave out recordings that cannot be used, in every run (as --set drop=unusable)."""
     retry: bool = False
     """Try failed runs again."""
     dry_run: bool = False
@@ -75,7 +77,9 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.study.study_folder import StudyFolder
 
     plan, folder = read_plan(asked.plan), StudyFolder(asked.out)
-    runs, remarks = expand(plan, [parse_setting(text) for text in asked.set], asked.only)
+    overrides = [parse_setting(text) for text in asked.set]
+    overrides += [{"drop": asked.drop}] if asked.drop else []
+    runs, remarks = expand(plan, overrides, asked.only)
     for remark in remarks:
         print(f"note: {remark}", file=sys.stderr)
     if asked.dry_run:

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
     asked = asked_for(arguments)
 
-    from bandstop.cli.show import run_table
+    from bandstop.cli.show import run_table, tell_dropped, what_next
     from bandstop.training.progress import Progress
     from bandstop.training.run import train_run
 
@@ -94,5 +94,7 @@ def main(arguments: Sequence[str]) -> int:
         from bandstop.report.page import write_report
 
         write_report(asked.out)
+    tell_dropped(metrics.dropped)
     print(run_table({asked.out.name: metrics}))
+    print(what_next(asked.out, metrics))
     return 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
 
-__all__ = ["LayerSize", "Metrics", "Quality", "Size"]
+__all__ = ["LayerSize", "Metrics", "Mistake", "Quality", "Size"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,15 @@ class Quality:
     """The same, averaged over the classes."""
     confusion: tuple[tuple[int, ...], ...]
     """Number of sequences by true class (row) and found class (column)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """A recording that was taken for another class."""
+
+    recording: str
+    truth: str
+    found: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +86,10 @@ class Metrics(Size, Quality):
     split: str = ""
     """The part of the data that it was judged on."""
     class_names: tuple[str, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    """The recordings that were not recognised; empty in old files."""
+    dropped: tuple[str, ...] = ()
+    """Recordings that were left out because they cannot be used."""
     rate_asked: float | None = None
     rate_observed: float | None = None
     budget: Budget | None = None

@@ -68,7 +68,14 @@ def report_html(run: Run, others: Sequence[tuple[str, Metrics]] = ()) -> str:
         layers=tables.layer_rows(metrics.layers),
         provenance=tables.provenance_rows(metrics),
         pairs=[
-            (short_name(true, 60), short_name(taken, 60), times, of, words.share(times, of))
+            (
+                short_name(true, 60),
+                short_name(taken, 60),
+                times,
+                of,
+                words.share(times, of),
+                words.recordings(metrics, true, taken),
+            )
             for true, taken, times, of in words.confused_pairs(metrics)
         ],
         config=run.config,

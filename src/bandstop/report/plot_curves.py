@@ -38,9 +38,10 @@ def _measures(log: Sequence[Epoch]) -> list[tuple[str, list[_Line]]]:
         return np.asarray([np.nan if value is None else value for value in values], dtype=float)
 
     rate, divergence, penalty = series("rate"), series("kl"), series("penalty")
+    judged = bool(np.isfinite(series("validation_accuracy")).any())
     return [
         (
-            "accuracy",
+            "accuracy" if judged else "training accuracy",
             [
                 ("training", series("train_accuracy") / 100, MUTED),
                 ("validation", series("validation_accuracy") / 100, PASS),
@@ -60,7 +61,7 @@ def _panel(axes: Axes, title: str, lines: Sequence[_Line], epochs: NDArray[np.fl
         axes.plot(epochs[seen], values[seen], color=colour, label=label, marker="o" if lone else None)
     lowest = min(float(np.nanmin(values)) for _, values, _ in lines)
     highest = max(float(np.nanmax(values)) for _, values, _ in lines)
-    if title in ("accuracy", "pruning rate"):
+    if "accuracy" in title or title == "pruning rate":
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         axes.set_ylim(0, 1.04)
         axes.set_yticks([0, 0.5, 1])

@@ -16,6 +16,7 @@ __all__ = [
     "headline",
     "method_sentence",
     "percent",
+    "recordings",
     "share",
     "size",
 ]
@@ -121,6 +122,13 @@ def confused_pairs(run: Metrics, most: int = 5) -> list[tuple[str, str, int, int
     wrong.sort(key=lambda pair: (-pair[2], pair[3], pair[0], pair[1]))
     names: Sequence[str] = run.class_names
     return [(names[row], names[column], times, of) for row, column, times, of in wrong[:most]]
+
+
+def recordings(run: Metrics, truth: str, found: str, most: int = 8) -> str:
+    """The names of the recordings of one mistake; run folders of old versions do not have them."""
+    names = [m.recording for m in run.mistakes if (m.truth, m.found) == (truth, found)]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def method_sentence(run: Metrics) -> str:

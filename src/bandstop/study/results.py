@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,7 @@ def read_results(paths: Sequence[Path]) -> list[ResultRow]:
 
 def _parse(text: str, path: Path) -> list[ResultRow]:
     reader = csv.reader(io.StringIO(text))
-    header = next(reader, [])
+    header = next(_cells(reader, path), [])
     missing = [f.name for f in fields(ResultRow) if f.name not in header]
     if missing:
         raise DataError(
@@ -165,7 +165,7 @@ def _parse(text: str, path: Path) -> list[ResultRow]:
             line=1,
         )
     rows = []
-    for cells in reader:
+    for cells in _cells(reader, path):
         if len(cells) != len(header):
             raise DataError(
                 f"expected {len(header)} columns, found {len(cells)}", path=path, line=reader.line_num
@@ -178,6 +178,14 @@ def _parse(text: str, path: Path) -> list[ResultRow]:
                 f"a value is not of its column's type ({error})", path=path, line=reader.line_num
             ) from None
     return rows
+
+
+def _cells(reader: Any, path: Path) -> Iterator[list[str]]:
+    """The rows of a CSV file; what the csv module refuses, such as an endless field, is said."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise DataError(f"not a readable CSV file ({error})", path=path, line=reader.line_num) from None
 
 
 def _value(text: str, kind: str) -> Any:

@@ -14,6 +14,7 @@ from bandstop.method.budget import Budget
 from bandstop.nets.config import NetConfig
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.budget import BudgetChoice
+from bandstop.record.drop import DropChoice
 from bandstop.record.fields import check_fields, number
 from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
 from bandstop.record.typed_json import build
@@ -121,7 +122,7 @@ class DistillConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunConfig(BudgetChoice):
+class RunConfig(BudgetChoice, DropChoice):
     """A whole run. ``resolved()`` fills in what depends on other settings."""
 
     data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")] = "hands"

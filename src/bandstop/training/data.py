@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 
 from bandstop.record.augment import AugmentConfig
-from bandstop.skeleton import SequenceSet
+from bandstop.skeleton import SequenceSet, drop_unusable
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.normalise import Normaliser, body_size, centred
@@ -30,10 +30,13 @@ class TrainingData:
     labels: Tensor
     judge_signals: Tensor
     judge_labels: Tensor
+    judge_ids: tuple[str, ...]
     judged_on: str
     normaliser: Normaliser
     pose: Tensor
     source: SequenceSet
+    dropped: tuple[str, ...] = ()
+    """Recordings that were left out because they cannot be used."""
 
     @property
     def classes(self) -> int:
@@ -97,6 +100,7 @@ def prepare(
         labels=torch.as_tensor(sequences.labels[train]),
         judge_signals=normaliser(judged.chunks(torch.arange(len(judged)), chunks), judged.lengths),
         judge_labels=torch.as_tensor(sequences.labels[judge]),
+        judge_ids=tuple(sequences.sequence_ids[judge].tolist()),
         judged_on=judged_on,
         normaliser=normaliser,
         pose=plain.mean(dim=(0, 1)),
@@ -106,5 +110,9 @@ def prepare(
 
 def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
     """`prepare` as a run's config says."""
+    dropped: tuple[str, ...] = ()
+    if config.drop == "unusable":
+        sequences, dropped = drop_unusable(sequences)
     motion, held = config.signal == "motion", config.validation
-    return prepare(sequences, chunks=config.chunks, motion=motion, validation=held, seed=config.seed)
+    found = prepare(sequences, chunks=config.chunks, motion=motion, validation=held, seed=config.seed)
+    return replace(found, dropped=dropped)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.errors import BandstopError, DataError
-from bandstop.files import atomic_write
+from bandstop.files import atomic_write, naming
 from bandstop.nets import build_net
 from bandstop.record.folder import MODEL
 from bandstop.record.typed_json import build
@@ -27,7 +27,10 @@ __all__ = ["Recogniser", "load_checkpoint", "load_recogniser", "save_checkpoint"
 
 @dataclass(frozen=True)
 class Recogniser:
-    """Raw sequences in, class scores out."""
+    """A finished run, ready to use: raw sequences ``[frames, joints, 3]`` in, class scores out.
+
+    ``bandstop.load_recogniser("runs/mine").scores([sequence])`` is all that a program needs.
+    """
 
     net: nn.Module
     normaliser: Normaliser
@@ -97,10 +100,16 @@ def load_recogniser(run: str | Path) -> Recogniser:
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
     """Write a safetensors file atomically."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    with atomic_write(path) as part:
-        save_file({k: v.detach().contiguous().clone() for k, v in tensors.items()}, part, metadata=metadata)
+    plain = {k: v.detach().contiguous().clone() for k, v in tensors.items()}
+    try:
+        with naming(path), atomic_write(path) as part:
+            save_file(plain, part, metadata=metadata)
+    except SafetensorError as error:  # a full disk too: safetensors has no OSError
+        hint = "make room, then continue with --resume"
+        raise DataError(f"cannot be written ({error})", path=path, hint=hint) from None
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

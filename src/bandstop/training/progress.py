@@ -45,10 +45,7 @@ class Progress:
         """Show an epoch's row of the log."""
         if self.quiet:
             return
-        facts = (
-            f"loss {row['loss']:.3f}  KL {_or_dash(row.get('kl'))}  train {row['train_accuracy']:5.1f} %  "
-            f"rate {row['rate'] * 100:5.1f} %"
-        )
+        facts = _facts(row)
         epoch = row["epoch"]
         if self.bar is not None:
             self.bar.update(self.task, completed=epoch, facts=facts)
@@ -57,5 +54,19 @@ class Progress:
             print(f"{self.title}: epoch {epoch}/{self.epochs}  {facts}", file=sys.stderr, flush=True)
 
 
-def _or_dash(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _facts(row: dict[str, Any]) -> str:
+    """What is worth watching: the KL to the prior only where it is part of the loss.
+
+    >>> row = {"loss": 1.5, "penalty": 0.0, "kl": 0.2, "train_accuracy": 50.0, "rate": 0.9}
+    >>> _facts(row)
+    'loss 1.500  train  50.0 %  rate  90.0 %'
+    >>> _facts(row | {"penalty": 0.6, "validation_accuracy": 40.0})
+    'loss 1.500  KL 0.200  train  50.0 %  validation  40.0 %  rate  90.0 %'
+    """
+    parts = [f"loss {row['loss']:.3f}"]
+    if row["penalty"] and row.get("kl") is not None:
+        parts.append(f"KL {row['kl']:.3f}")
+    parts.append(f"train {row['train_accuracy']:5.1f} %")
+    if row.get("validation_accuracy") is not None:
+        parts.append(f"validation {row['validation_accuracy']:5.1f} %")
+    return "  ".join([*parts, f"rate {row['rate'] * 100:5.1f} %"])

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from bandstop.errors import ConfigError, MissingExtra
+from bandstop.files import naming
 from bandstop.nets import build_net
 from bandstop.nets.inference import for_inference
 from bandstop.record.folder import LOG
@@ -78,7 +79,8 @@ def _epochs(folder: RunFolder, trainer: Trainer, digest: str, checkpoint_seconds
     """Train to the end: each epoch is logged, then yielded; checkpoints are saved on the way."""
     epochs, saved = trainer.config.epochs, time.monotonic()
     every = max(1, epochs // SNAPSHOTS)
-    with (folder.path / LOG).open("a", encoding="utf-8") as log:
+    path = folder.path / LOG
+    with naming(path), path.open("a", encoding="utf-8") as log:
         while not trainer.finished:
             row = trainer.run_epoch()
             if row["epoch"] % every == 0 or row["epoch"] in (1, epochs):

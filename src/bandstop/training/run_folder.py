@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from bandstop.errors import ConfigError, DataError
-from bandstop.files import write_text
-from bandstop.record.folder import CHECKPOINT, CONFIG, LATENTS, LOG, METRICS, MODEL, read_metrics
-from bandstop.record.metrics import Metrics
+from bandstop.files import remove_leftovers, write_text
+from bandstop.record.folder import CHECKPOINT, CONFIG, LATENTS, LOG, METRICS, MODEL, REPORT, read_metrics
+from bandstop.record.metrics import Metrics, Mistake
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData
 from bandstop.training.loop import Trainer
@@ -24,7 +24,7 @@ from bandstop.training.resume import refuse_other_run, stored_config
 
 __all__ = ["RunFolder"]
 
-_WRITTEN = (CONFIG, LOG, CHECKPOINT, LATENTS, MODEL, METRICS)
+_WRITTEN = (CONFIG, LOG, CHECKPOINT, LATENTS, MODEL, METRICS, REPORT)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,9 +54,7 @@ class RunFolder:
         if self.path.exists() and not self.path.is_dir():
             raise ConfigError(f"{self.path} is a file: --out must name a folder")
         for name in _WRITTEN:
-            for part in self.path.glob(f".{name}.*"):
-                with suppress(FileNotFoundError):
-                    part.unlink()
+            remove_leftovers(self.path / name)
 
     @property
     def begun(self) -> bool:
@@ -131,12 +129,14 @@ def _metrics(
     config: RunConfig, net: nn.Module, data: TrainingData, layers: Layers, seconds: float
 ) -> Metrics:
     measured, budget = size(net, data.judge_signals[:1], layers), config.budget
-    threads = f"{config.threads} thread(s)"
+    threads, scores = f"{config.threads} thread(s)", predict(net, data.judge_signals)
     return Metrics(
-        **vars(quality(data.judge_labels, predict(net, data.judge_signals))),
+        **vars(quality(data.judge_labels, scores)),
         **vars(measured),
         split=data.judged_on,
         class_names=data.source.class_names,
+        mistakes=_mistakes(data, scores),
+        dropped=data.dropped,
         rate_asked=budget.amount if budget is not None and budget.kind == "rate" else None,
         rate_observed=1 - measured.weights_kept / measured.weights_total,
         budget=None if config.dense else budget,
@@ -150,4 +150,14 @@ def _metrics(
         epochs=config.epochs,
         seconds=round(seconds, 2),
         machine=f"{platform.machine()} {platform.system()}, torch {torch.__version__}, {threads}",
+    )
+
+
+def _mistakes(data: TrainingData, scores: Tensor) -> tuple[Mistake, ...]:
+    names, found = data.source.class_names, scores.argmax(1).tolist()
+    judged = zip(data.judge_ids, data.judge_labels.tolist(), found, strict=True)
+    return tuple(
+        Mistake(recording=name, truth=names[truth], found=names[taken])
+        for name, truth, taken in judged
+        if truth != taken
     )

@@ -1,0 +1,50 @@
+"""Files appear whole or not at all, and what dead writers leave behind goes with the next one."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bandstop.files import atomic_write, naming, write_text
+
+KILLED = """
+import os, sys, signal
+from bandstop.files import atomic_write
+with atomic_write(sys.argv[1]) as part:
+    part.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def hidden(folder: Path) -> list[Path]:
+    return list(folder.glob(".*"))
+
+
+@pytest.mark.parametrize("name", ["latents.safetensors", "report.html", "odd [name].json"])
+def test_the_next_writer_removes_what_a_killed_one_left(tmp_path: Path, name: str) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], check=False)
+    assert len(hidden(tmp_path)) == 1, "the process was to be killed in mid-write"
+    write_text(tmp_path / name, "whole")
+    assert hidden(tmp_path) == [] and (tmp_path / name).read_text() == "whole"
+
+
+def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "a.txt") as slow:
+        slow.write_text("slow")
+        write_text(tmp_path / "a.txt", "quick")
+        assert slow.exists() and (tmp_path / "a.txt").read_text() == "quick"
+    assert (tmp_path / "a.txt").read_text() == "slow" and hidden(tmp_path) == []
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.txt", "before")
+    with pytest.raises(RuntimeError), atomic_write(tmp_path / "a.txt") as part:
+        part.write_text("half")
+        raise RuntimeError
+    assert (tmp_path / "a.txt").read_text() == "before" and hidden(tmp_path) == []
+
+
+def test_an_error_of_the_system_names_the_file() -> None:
+    with pytest.raises(OSError, match=r"left on device: 'runs/a/log\.jsonl'"), naming("runs/a/log.jsonl"):
+        raise OSError(28, "No space left on device")
