@@ -67,7 +67,8 @@ def _directive(found: re.Match[str]) -> str:
     """A section's target is where the object is defined; its heading is the name that users write."""
     door, _, name = found[1].rpartition(".")
     target = exported(door)[name]
-    return f"::: {target.path}\n    options:\n      heading: {name}\n      toc_label: {name}"
+    anchor = f'<div id="{found[1]}"></div>'  # stays when the object moves to another module
+    return f"{anchor}\n\n::: {target.path}\n    options:\n      heading: {name}\n      toc_label: {name}"
 
 
 def undocumented(door: str) -> Iterator[str]:
