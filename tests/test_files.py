@@ -1,5 +1,6 @@
 """Files appear whole or not at all, and what dead writers leave behind goes with the next one."""
 
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -37,14 +38,29 @@ def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "slow" and hidden(tmp_path) == []
 
 
-def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("interruption", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_a_failure_leaves_what_was_there(tmp_path: Path, interruption: type[BaseException]) -> None:
     write_text(tmp_path / "a.txt", "before")
-    with pytest.raises(RuntimeError), atomic_write(tmp_path / "a.txt") as part:
+    with pytest.raises(interruption), atomic_write(tmp_path / "a.txt") as part:
         part.write_text("half")
-        raise RuntimeError
+        raise interruption
     assert (tmp_path / "a.txt").read_text() == "before" and hidden(tmp_path) == []
 
 
 def test_an_error_of_the_system_names_the_file() -> None:
     with pytest.raises(OSError, match=r"left on device: 'runs/a/log\.jsonl'"), naming("runs/a/log.jsonl"):
         raise OSError(28, "No space left on device")
+
+
+def test_a_file_has_its_ending_and_its_rights(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "café.safetensors"
+    with atomic_write(path) as part:
+        assert part.suffix == path.suffix and part.parent == path.parent
+        part.write_text("whole")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_writer_that_removed_its_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "note.txt") as part:
+        part.unlink()
+    assert not list(tmp_path.iterdir())

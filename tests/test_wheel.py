@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DATA_FILES = {".j2", ".css", ".toml", ".c", ".h", ".js", ".typed", ".txt", ".html"}
+MADE_BY_PYTHON = {".pyc", ".nbc", ".nbi"}
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +24,15 @@ def test_it_holds_every_source_and_data_file(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     source = ROOT / "src"
     wanted = {
-        str(p.relative_to(source))
-        for p in (source / "bandstop").rglob("*")
-        if p.suffix in DATA_FILES | {".py"} and "__pycache__" not in p.parts
+        str(path.relative_to(source))
+        for path in (source / "bandstop").rglob("*")
+        if path.is_file() and path.suffix not in MADE_BY_PYTHON
     }
     assert not wanted - held
+    assert {name for name in held if name.startswith("bandstop/")} == wanted
+    kinds = {"deploy": ".c", "report": ".j2", "study": ".toml"}
+    for folder, ending in kinds.items():
+        assert any(name.startswith(f"bandstop/{folder}/") and name.endswith(ending) for name in held), folder
     assert any(name.endswith("licenses/LICENSE") for name in held)
 
 

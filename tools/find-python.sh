@@ -1,7 +1,8 @@
 #!/bin/sh
 # Prints the Pythons that can hold bandstop, one a line, the best tested version first; $PYTHON, if set, is the only candidate.
 # A program on the path proves nothing (pyenv leaves one for versions that it does not run), so each is run.
-probe='import sys; assert (3, 11) <= sys.version_info[:2] <= (3, 13); import ensurepip, venv'
+probe='import os, sys; assert (3, 11) <= sys.version_info[:2] <= (3, 13)
+import ensurepip, venv; print(os.path.realpath(sys.executable))'
 if [ -n "${PYTHON:-}" ]; then
   set -- "$PYTHON"
 else
@@ -9,7 +10,10 @@ else
 fi
 found=
 for candidate; do
-  place=$(command -v "$candidate") && "$place" -c "$probe" >/dev/null 2>&1 && found=1 && printf '%s\n' "$place"
+  place=$(command -v "$candidate") && real=$("$place" -c "$probe" 2>/dev/null) || continue
+  case $found in *"<$real>"*) continue ;; esac # the same under another name
+  found="$found<$real>"
+  printf '%s\n' "$place"
 done
 [ -n "$found" ] && exit 0
 if [ -n "${PYTHON:-}" ]; then

@@ -10,10 +10,14 @@ wanted="$PWD $(cat constraints.txt pyproject.toml | cksum)"
 [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || exit 0
 
 install() {
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "$@"
+  log=$venv/install.log
+  "$venv/bin/python" -m pip install --disable-pip-version-check -c constraints.txt "$@" >"$log" 2>&1 && return
+  tail -n 20 "$log" >&2
+  return 1
 }
 
 fill() {
+  echo "installing bandstop[$extras] into $venv"
   install "$(grep '^torch==' constraints.txt)" hatchling editables &&
     install --no-build-isolation -e ".[$extras]" &&
     printf '%s\n' "$wanted" >"$stamp"
@@ -26,7 +30,7 @@ fi
 pythons=$(tools/find-python.sh)
 # Not every package is built for every Python: where one cannot be installed, the next Python is tried.
 while IFS= read -r python; do
-  echo "setting up $venv with $python"
+  echo "making $venv with $python"
   "$python" -m venv --clear "$venv" && fill </dev/null && exit 0
 done <<END
 $pythons

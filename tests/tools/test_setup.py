@@ -9,13 +9,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A Python as far as tools/*.sh look: {version} decides what the probe says,
-# {builds} whether packages can be installed.
+# A Python as far as tools/*.sh look: {in_range} is what the probe finds,
+# {builds} whether pip can install.
 FAKE = """#!/bin/sh
 case "$*" in
   *venv\\ --clear*) for last; do :; done; /bin/mkdir -p "$last/bin"; /bin/cp "$0" "$last/bin/python" ;;
   *pip\\ install*) echo "{version}: $*" >>"$LOG"; {builds} ;;
-  *sys.version_info*) {in_range} ;;
+  *sys.version_info*) echo "${{SAME:-$0}}"; {in_range} ;;
   *) true ;;
 esac
 """
@@ -30,8 +30,8 @@ def fake(folder: Path, name: str, *, in_range: bool = True, builds: bool = True)
     return path
 
 
-def find(folder: Path, python: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": str(folder), "PYTHON": python}
+def find(folder: Path, python: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": str(folder), "PYTHON": python, **more}
     command = [str(ROOT / "tools" / "find-python.sh")]
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
@@ -49,6 +49,12 @@ def test_what_is_there_but_does_not_run_is_passed_over(tmp_path: Path) -> None:
     good = fake(tmp_path, "python3.13")
     done = find(tmp_path)
     assert done.stdout == f"{good}\n" and done.stderr == "" and done.returncode == 0
+
+
+def test_one_under_two_names_is_named_once(tmp_path: Path) -> None:
+    first, second = fake(tmp_path, "python3.11"), fake(tmp_path, "python3")
+    assert find(tmp_path).stdout == f"{first}\n{second}\n"
+    assert find(tmp_path, SAME="/usr/bin/python3.11").stdout == f"{first}\n"
 
 
 def test_none_at_all_is_one_sentence(tmp_path: Path) -> None:
