@@ -1,4 +1,4 @@
-"""Everything that bandstop refuses, each with one sentence: the rule, what was found and where, what to do."""
+"""What bandstop refuses, each with one sentence: the rule, what was found and where, what to do."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class ModelError(BandstopError):
 class DataError(BandstopError):
     """Input data breaks its format's rule.
 
-    >>> raise DataError("expected 64 columns, found 63", path="a/skeleton.txt", line=7, hint="check the export")
+    >>> raise DataError("expected 64 columns, found 63", path="a/skeleton.txt", line=7, hint="export again")
     Traceback (most recent call last):
         ...
-    bandstop.errors.DataError: a/skeleton.txt, line 7: expected 64 columns, found 63; check the export
+    bandstop.errors.DataError: a/skeleton.txt, line 7: expected 64 columns, found 63; export again
     """
 
     def __init__(self, problem: str, *, path: object = None, line: int | None = None, hint: str = "") -> None:

@@ -88,6 +88,8 @@ def find(module: str, name: str, seen: frozenset[str] = frozenset()) -> str:
     for step in taken(modules()[module]):
         if step.name == name and step.module != module and step.module not in seen:
             return find(step.module, name, seen | {module})
+        if step.name == "*" and name in exported(step.module):
+            return find(step.module, name, seen | {module})
         if not step.name and step.module == f"{module}.{name}":
             return step.module
     return module

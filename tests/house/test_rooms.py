@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.house.allowed import PRIVATE_NAMES
 from tests.house.modules import ROOT, exported, modules, room, taken
 
 ROOMS = sorted({room(name) for name in modules()} - {""})
@@ -24,4 +23,4 @@ def test_imports_take_only_what_all_names(name: str) -> None:
         for step in taken(path)
         if step.name and not step.name.startswith("__") and step.name not in exported(step.module)
     ]
-    assert not private or name in PRIVATE_NAMES, "\n".join(private)
+    assert not private, "\n".join(private)

@@ -1,4 +1,4 @@
-"""An Arduino library of exported C: a zip that the IDE takes by "Add .ZIP Library", with a sketch as its example."""
+"""An Arduino library of exported C: a zip for the IDE's "Add .ZIP Library", with a sketch as its example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def arduino_texts(model: DeployModel, files: CFiles) -> dict[str, str]:
-    """Texts of the library by their paths in the zip; there is no ``main``, the sketch has ``setup`` and ``loop``."""
+    """Texts of the library by their paths in the zip; in place of ``main`` the sketch has ``setup`` and ``loop``."""
     if model.normaliser is None:
         raise ExportError(
             "an Arduino library takes raw frames; a network without a normaliser is exported to C"

@@ -15,7 +15,7 @@ from bandstop.files import atomic_write, write_text
 from bandstop.live.stream import NONE
 from bandstop.skeleton.layouts import HAND
 
-__all__ = ["FRAMES_PER_SECOND", "Recording", "Recordings"]
+__all__ = ["FRAMES_PER_SECOND", "JOINTS", "Recording", "Recordings"]
 
 FRAMES_PER_SECOND = 30
 """The page puts frames on this clock before it sends them, however fast the camera is."""

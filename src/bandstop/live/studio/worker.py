@@ -22,7 +22,7 @@ from bandstop.record.folder import CONFIG
 from bandstop.skeleton import load
 from bandstop.training.config import RunConfig
 
-__all__ = ["Job", "main", "read_job", "wilson"]
+__all__ = ["JOB", "OUTCOME", "Job", "main", "read_job", "wilson"]
 
 OUTCOME, JOB = "outcome.json", "job.json"
 
