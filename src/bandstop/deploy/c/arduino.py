@@ -17,7 +17,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def arduino_texts(model: DeployModel, files: CFiles) -> dict[str, str]:
-    """Texts of the library by their paths in the zip; in place of ``main`` the sketch has ``setup`` and ``loop``."""
+    """Texts of the library by their paths in the zip; the sketch has ``setup`` and ``loop``, not ``main``."""
     if model.normaliser is None:
         raise ExportError(
             "an Arduino library takes raw frames; a network without a normaliser is exported to C"

@@ -116,9 +116,9 @@ def check_c_name(name: str) -> None:
 def check_file_name(name: str) -> None:
     """Refuse what cannot be the beginning of a file's name inside the asked folder.
 
-    >>> check_file_name("../evil")
+    >>> check_file_name("/evil")
     Traceback (most recent call last):
-    bandstop.errors.ExportError: a name has letters, digits, dots, dashes and underscores, found '../evil'; ...
+    bandstop.errors.ExportError: a name has letters, digits, dots, dashes and underscores, found '/evil'; ...
     """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}", name):
         raise ExportError(
