@@ -15,7 +15,7 @@ __all__ = ["smaller_ram"]
 
 
 def smaller_ram(model: DeployModel, files: CFiles, options: ExportOptions, inputs: Floats) -> list[str]:
-    """What would make ``files`` need less memory: other options, measured, and other settings of the training."""
+    """What would make ``files`` need less memory: other options, measured, and other training settings."""
     found = []
     for words, changed in (
         ("--for size", replace(options, aim="size")),

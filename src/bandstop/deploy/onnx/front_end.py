@@ -1,4 +1,4 @@
-"""Raw joints to the input of an exported ONNX file: `python NAME_input.py NAME.onnx frames.npy` prints the class.
+"""Raw joints to the input of an ONNX file: `python NAME_input.py NAME.onnx frames.npy` prints the class.
 
 This file is written beside every exported ONNX file. It needs numpy, and onnxruntime to run the network.
 ``frames.npy`` holds x, y, z of every joint of every frame, ``[frames, joints, 3]``, as recorded.
