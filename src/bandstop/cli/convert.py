@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bandstop.cli.parse import Archive, DataArgument, parse
+from bandstop.cli.parse import Archive, DataArgument, ReadingFlags, parse
 from bandstop.errors import ConfigError
 from bandstop.record.drop import DropChoice
+from bandstop.record.reading import AS_IT_SAYS
 
 __all__ = ["Convert", "main"]
 
@@ -25,6 +26,7 @@ class Convert(DropChoice):
     """Data, named as for `bandstop train`."""
     out: Archive
     """Archive to write; must end in .npz."""
+    reading: ReadingFlags = AS_IT_SAYS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.cli.show import usable
     from bandstop.skeleton import load, write_archive
 
-    sequences = usable(load(asked.data), asked.drop)
+    sequences = usable(load(asked.data, asked.reading), asked.drop)
     write_archive(sequences, asked.out)
     print(f"{asked.out}: {len(sequences)} sequences, {len(sequences.class_names)} classes")
     return 0

@@ -39,7 +39,10 @@ def run_to_deploy(
 
 def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:
     """Test sequences of the run's own data (or of ``data``), split as in training."""
-    source = load(data or found.config.data).repaired()
+    source = load(data or found.config.data)
+    if source.joints.shape[1] == found.joints:
+        source = found.in_its_order(source, where=data or found.config.data)
+    source = source.repaired()
     source = source.subset(train_and_test(source)[1])
     unknown = sorted(set(source.class_names) - set(found.class_names))
     if unknown or source.joints.shape[1] != found.joints:

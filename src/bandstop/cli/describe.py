@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bandstop.cli.parse import DataArgument, parse
+from bandstop.cli.parse import DataArgument, ReadingFlags, parse
+from bandstop.record.reading import AS_IT_SAYS
 
 __all__ = ["Describe", "main"]
 
@@ -26,6 +27,7 @@ class Describe:
     """Print JSON instead of text."""
     all: bool = False
     """Name everything; by default at most ten of a kind, with the total."""
+    reading: ReadingFlags = AS_IT_SAYS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
     from bandstop.skeleton import describe, load
 
-    found = describe(load(asked.data))
+    found = describe(load(asked.data, asked.reading))
     lines = [json.dumps(found.as_dict(), indent=1)] if asked.json else found.lines(everything=asked.all)
     print("\n".join(lines))
     return 0

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bandstop.cli.parse import DataArgument, RunArgument, parse
+from bandstop.cli.parse import DataArgument, ReadingFlags, RunArgument, parse
 from bandstop.errors import DataError
 from bandstop.record.drop import DropChoice
+from bandstop.record.reading import AS_IT_SAYS, SAME
 
 __all__ = ["Evaluate", "main"]
 
@@ -30,6 +31,7 @@ class Evaluate(DropChoice):
     split: Literal["test", "train", "all"] = "test"
     """Which part to judge on; data without a split is split as in training. `all` is for recordings that
     training never saw."""
+    reading: ReadingFlags = AS_IT_SAYS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.training.model_file import load_recogniser
 
     recogniser = load_recogniser(asked.run)
-    source = usable(load(asked.data), asked.drop).repaired()
+    source = usable(load(asked.data, asked.reading), asked.drop).repaired()
     judged = "all"
     if asked.split != "all":
         train, test, judged = train_and_test(source)
@@ -59,6 +61,7 @@ def main(arguments: Sequence[str]) -> int:
         classes = f"the run knows {len(recogniser.class_names)} classes"
         problem = f"{classes}, but the data has others: {', '.join(unknown[:5])}"
         raise DataError(problem, path=asked.data, hint="evaluate on data with the classes of training")
+    source = recogniser.in_its_order(source, same=asked.reading.layout == SAME, where=asked.data)
     place = np.array([recogniser.class_names.index(name) for name in source.class_names])
     labels = torch.as_tensor(place[source.labels])
     scores = recogniser.scores([source[i] for i in range(len(source))])

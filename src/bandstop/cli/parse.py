@@ -11,6 +11,8 @@ from typing import Annotated, TypeVar
 import tyro
 from tyro import _strings
 
+from bandstop.record.reading import Reading
+
 __all__ = [
     "Archive",
     "DataArgument",
@@ -19,6 +21,7 @@ __all__ = [
     "MaybeData",
     "MaybeFile",
     "MaybeFolder",
+    "ReadingFlags",
     "Run",
     "RunArgument",
     "glance",
@@ -35,6 +38,7 @@ Run = Annotated[Path, tyro.conf.arg(metavar="RUN")]
 RunArgument = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 DataArgument = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")]
 FileArguments = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]
+ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 Archive = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE.npz")]
 
 

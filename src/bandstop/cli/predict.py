@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bandstop.cli.parse import FileArguments, RunArgument, parse
+from bandstop.cli.parse import FileArguments, ReadingFlags, RunArgument, parse
 from bandstop.errors import ConfigError, DataError
+from bandstop.record.reading import AS_IT_SAYS, SAME
 
 __all__ = ["Predict", "main"]
 
@@ -26,14 +27,15 @@ class Predict:
     run: RunArgument
     """Run folder, or its model.safetensors."""
     files: FileArguments
-    """Sequences [frames, joints, 3]: .npy, .npz, .csv, .txt, .json or .mat; of a folder all in it."""
+    """Sequences [frames, joints, 3]: .npy, .npz, .csv, .bvh, .txt, .json or .mat; of a folder all in it."""
     top: int = 1
     """How many classes to name."""
     json: bool = False
     """Print JSON lines instead of text."""
+    reading: ReadingFlags = AS_IT_SAYS
 
 
-SUFFIXES = (".npy", ".npz", ".csv", ".txt", ".json", ".jsonl", ".mat")
+SUFFIXES = (".npy", ".npz", ".csv", ".bvh", ".txt", ".json", ".jsonl", ".mat")
 
 
 def sequence_files(path: Path) -> list[Path]:
@@ -54,22 +56,22 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.files:
         raise ConfigError("at least one sequence file is needed: bandstop predict RUN FILE …")
 
-    import numpy as np
     import torch
 
-    from bandstop.skeleton import SequenceSet, load_sequence
+    from bandstop.skeleton import load_file
     from bandstop.training.model_file import load_recogniser
 
     recogniser = load_recogniser(asked.run)
     files = [file for path in asked.files for file in sequence_files(path)]
+    same = asked.reading.layout == SAME
     sequences = []
     for path in files:
-        frames = np.asarray(load_sequence(path))
-        if frames.shape[1] != recogniser.joints:
-            problem = f"the run was trained on {recogniser.joints} joints, this file has {frames.shape[1]}"
-            raise DataError(problem, path=path)
-        one = SequenceSet.from_sequences([frames], labels=[0], class_names=["?"], sequence_ids=[str(path)])
-        sequences.append(one.repaired()[0])
+        one = load_file(path, asked.reading, joints=recogniser.joints)
+        if (found := one.joints.shape[1]) != recogniser.joints:
+            raise DataError(
+                f"the run was trained on {recogniser.joints} joints, this file has {found}", path=path
+            )
+        sequences.append(recogniser.in_its_order(one, same=same, where=path).repaired()[0])
     likelihood = torch.softmax(recogniser.scores(sequences), dim=1)
     for path, row in zip(files, likelihood, strict=True):
         best = row.topk(min(asked.top, len(row)))

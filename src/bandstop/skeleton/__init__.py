@@ -8,6 +8,7 @@
 {'train': 720, 'test': 560}
 """
 
+from bandstop.record.reading import Reading
 from bandstop.skeleton.archive import read_archive, write_archive
 from bandstop.skeleton.description import Description, Duplicate, describe
 from bandstop.skeleton.guess import guess_layout
@@ -16,7 +17,6 @@ from bandstop.skeleton.joint_order import match_joints
 from bandstop.skeleton.layout import Layout
 from bandstop.skeleton.layouts import LAYOUTS
 from bandstop.skeleton.loading import FORMS, load
-from bandstop.skeleton.reading import Reading
 from bandstop.skeleton.sequences import SequenceSet
 from bandstop.skeleton.single import load_file, load_sequence
 from bandstop.skeleton.unusable import drop_unusable

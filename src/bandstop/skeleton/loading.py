@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bandstop.errors import DataError
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.archive import read_archive
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.readers.edges import read_edges
@@ -20,7 +21,6 @@ from bandstop.skeleton.readers.rows import TABLES, read_rows
 from bandstop.skeleton.readers.sbu import read_sbu
 from bandstop.skeleton.readers.shrec import read_shrec
 from bandstop.skeleton.readers.utd_mhad import read_utd_mhad
-from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["FORMS", "load"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.layouts import HAND, KINECT_20, SBU_PAIR, SHREC_22
 from bandstop.skeleton.readers.clip import Clip
 from bandstop.skeleton.readers.columns import columns_by_count
@@ -19,7 +20,6 @@ from bandstop.skeleton.readers.poses import read_any_json
 from bandstop.skeleton.readers.sbu import read_skeleton_pos
 from bandstop.skeleton.readers.shrec import FILE, read_skeletons_world
 from bandstop.skeleton.readers.utd_mhad import read_mat
-from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["load_file", "load_sequence"]

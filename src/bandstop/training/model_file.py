@@ -17,6 +17,7 @@ from bandstop.files import atomic_write, naming
 from bandstop.nets import build_net
 from bandstop.record.folder import MODEL
 from bandstop.record.typed_json import build
+from bandstop.skeleton import SequenceSet, match_joints
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.training.config import RunConfig
@@ -52,6 +53,10 @@ class Recogniser:
                 raise DataError(f"sequence {place} must have shape {rule}, found {list(frames.shape)}")
         table = ChunkTable(list(sequences))
         return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks), table.lengths)
+
+    def in_its_order(self, s: SequenceSet, *, same: bool = False, where: object = None) -> SequenceSet:
+        """``s`` with its joints in the order of training, matched by name; see `match_joints`."""
+        return match_joints(s, self.joint_names, self.joints, same=same, where=where)
 
     def scores(self, sequences: Sequence[np.ndarray]) -> Tensor:
         """Class scores ``[N, classes]``."""

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from bandstop.errors import DataError
+from bandstop.record.reading import AS_IT_SAYS, SAME, Reading
 from bandstop.skeleton.arrays import open_npz, read_npy
 from bandstop.skeleton.guess import guess_layout, layout_called
 from bandstop.skeleton.readers.bvh import read_bvh
@@ -24,7 +25,6 @@ from bandstop.skeleton.readers.columns import ByCount, Columns, columns_by_count
 from bandstop.skeleton.readers.csv_file import read_csv
 from bandstop.skeleton.readers.edges import read_edges
 from bandstop.skeleton.readers.files import inside
-from bandstop.skeleton.reading import AS_IT_SAYS, SAME, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SUFFIXES", "read_array_file", "read_folder", "with_joints_known"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bandstop.errors import DataError
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.layout import Layout
 from bandstop.skeleton.layouts import MEDIAPIPE_HAND, MEDIAPIPE_POSE
 from bandstop.skeleton.readers.classes import read_classes
@@ -23,7 +24,6 @@ from bandstop.skeleton.readers.csv_file import read_csv
 from bandstop.skeleton.readers.files import read_text
 from bandstop.skeleton.readers.json_text import line_of_element, parse_json
 from bandstop.skeleton.readers.landmarks import KEYS, check_frames, frames_of, is_one_result, points_of
-from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["SUFFIXES", "clip_of_document", "read_landmarks", "read_mediapipe"]

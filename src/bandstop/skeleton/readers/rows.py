@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.guess import guess_layout, layout_of_names
 from bandstop.skeleton.layout import Layout
 from bandstop.skeleton.layouts import MEDIAPIPE_HAND
@@ -23,7 +24,6 @@ from bandstop.skeleton.readers.clip import as_sequence
 from bandstop.skeleton.readers.columns import columns_by_header, columns_by_pattern
 from bandstop.skeleton.readers.files import inside, read_text
 from bandstop.skeleton.readers.table import parse_table, separator_of
-from bandstop.skeleton.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["TABLES", "read_rows"]
