@@ -22,6 +22,7 @@ from bandstop.training.model_file import Recogniser, load_recogniser
 __all__ = ["LIVE_FILE", "LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
 
 LIVE_FILE = "live.json"
+"""Settings of a stream recogniser in its run folder."""
 _FORMAT = "bandstop live 1"
 
 
