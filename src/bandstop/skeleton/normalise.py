@@ -79,7 +79,7 @@ class Normaliser:
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
         rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt()
-        # A joint that never moves (the root of static poses) stays as it is: dividing would blow up rounding.
+        # A joint that never moves (the root of static poses) is not divided: rounding would blow up.
         scale = tuple(float(f"{r:.6g}") if r > _STILL else 1.0 for r in rms.tolist())
         if frames is None:
             return Normaliser(root, links, scale, chunks.shape[1])
