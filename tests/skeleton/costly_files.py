@@ -134,7 +134,9 @@ COSTLY: dict[str, Callable[[Path], str]] = {
     ),
     "archive of many ids": archive(lambda: {"sequence_ids": np.zeros(10, "U2000000")}),
     "archive of many labels": archive(lambda: {"labels": np.zeros(8 * 10**7, np.int8)}),
-    "archive of wrapped offsets": archive(lambda: {"offsets": np.array([0, 2**63 - 1, -(2**63), 8, 16])}),
+    "archive of wrapped offsets": archive(
+        lambda: {"offsets": np.array([0, 2**62 + 4, 8 - 2**63, 12 - 2**62, 16])}
+    ),
     "archive of unsigned offsets": archive(
         lambda: {"offsets": np.array([0, 2**64 - 1, 4, 8, 16], np.uint64)}
     ),

@@ -39,7 +39,7 @@ def run_to_deploy(
 
 def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:
     """Test sequences of the run's own data (or of ``data``), split as in training."""
-    source = load(data or found.config.data)
+    source = load(data or found.config.data, found.config.reading)
     if source.joints.shape[1] == found.joints:
         source = found.in_its_order(source, where=data or found.config.data)
     source = source.repaired()

@@ -63,10 +63,11 @@ def main(arguments: Sequence[str]) -> int:
 
     recogniser = load_recogniser(asked.run)
     files = [file for path in asked.files for file in sequence_files(path)]
-    same = asked.reading.layout == SAME
+    reading = recogniser.config.reading if asked.reading == AS_IT_SAYS else asked.reading
+    same = reading.layout == SAME
     sequences = []
     for path in files:
-        one = load_file(path, asked.reading, joints=recogniser.joints)
+        one = load_file(path, reading, joints=recogniser.joints)
         if (found := one.joints.shape[1]) != recogniser.joints:
             raise DataError(
                 f"the run was trained on {recogniser.joints} joints, this file has {found}", path=path

@@ -12,6 +12,7 @@ from typing import Literal
 from bandstop.errors import BandstopError
 from bandstop.files import write_text
 from bandstop.record.folder import CHECKPOINT, CONFIG
+from bandstop.record.reading import Reading
 from bandstop.skeleton import SequenceSet, load
 from bandstop.study.study_folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
@@ -56,7 +57,7 @@ def execute(task: Task) -> TaskResult:
             config = RunConfig.from_json(task.config)
             _prepare(folder, config)
             note(study.root, task.run, "began", resumed=(folder / CHECKPOINT).is_file())
-            sequences = _load(config.data)
+            sequences = _load(config.data, config.reading)
             train_run(
                 config,
                 folder,
@@ -88,9 +89,9 @@ def _prepare(folder: Path, config: RunConfig) -> None:
 
 
 @functools.lru_cache(maxsize=8)
-def _load(spec: str) -> SequenceSet:
+def _load(spec: str, reading: Reading) -> SequenceSet:
     """A worker reads each data set once."""
-    return load(spec)
+    return load(spec, reading)
 
 
 def _sentence(error: Exception) -> str:

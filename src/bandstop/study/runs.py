@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bandstop.errors import ConfigError
+from bandstop.record.reading import AS_IT_SAYS
 from bandstop.rivals import NAMES
 from bandstop.study.data import folds_of
 from bandstop.study.plan import DEFAULT, Grid, Plan
@@ -77,7 +78,10 @@ def digest(config: RunConfig) -> str:
     >>> digest(RunConfig()) == digest(RunConfig(epochs=400)) != digest(RunConfig(epochs=401))
     True
     """
-    text = json.dumps(dataclasses.asdict(config), sort_keys=True)
+    settings = dataclasses.asdict(config)
+    if config.reading == AS_IT_SAYS:  # runs of before this setting keep their ids
+        del settings["reading"]
+    text = json.dumps(settings, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 

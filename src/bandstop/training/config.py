@@ -17,6 +17,7 @@ from bandstop.record.budget import BudgetChoice
 from bandstop.record.drop import DropChoice
 from bandstop.record.fields import check_fields, number
 from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.record.typed_json import build
 from bandstop.rivals import NAMES
 from bandstop.training.lr import Rule
@@ -153,6 +154,7 @@ class RunConfig(BudgetChoice, DropChoice):
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = number(1, 1, 1024)
     """Threads of torch: one is fastest for nets this small."""
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = AS_IT_SAYS
     extracted_from: Annotated[str | None, tyro.conf.Suppress] = None
     """The run, trained for many rates, that this one was taken out of."""
     net: NetConfig = field(default_factory=NetConfig)

@@ -21,7 +21,7 @@ from bandstop.skeleton import SequenceSet, load
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.method import make_many_rates
-from bandstop.training.model_file import load_checkpoint
+from bandstop.training.model_file import load_checkpoint, load_recogniser
 from bandstop.training.resume import stored_config
 from bandstop.training.run_folder import RunFolder
 
@@ -47,7 +47,9 @@ def extract_run(
     folder = RunFolder(out)
     folder.begin(config)
     seconds = read_metrics(run).seconds
-    prepared = data_of_run(parent, load(data or parent.data) if sequences is None else sequences)
+    source = load(data or parent.data, parent.reading) if sequences is None else sequences
+    # In the order that the run stored: runs of MediaPipe's data once had our own order.
+    prepared = data_of_run(parent, load_recogniser(run).in_its_order(source, where=data or parent.data))
     pruner = _pruner(run, parent, prepared)
     net = pruner.extract(budget, prepared.calibration(parent.augment))
     layers = pruner.described(budget)

@@ -60,7 +60,7 @@ def train_run(
     keep_freed_memory()
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    data = data_of_run(config, load(config.data) if sequences is None else sequences)
+    data = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
     if not folder.begun:  # a resumed run's config holds the net as it was built
         config = replace(config, net=net_for(config, **data.shape))
     net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())
