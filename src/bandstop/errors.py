@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "BandstopError",
+    "BandstopWarning",
     "BudgetError",
     "ConfigError",
     "DataError",
@@ -29,6 +30,10 @@ def printable(text: str) -> str:
 
 class BandstopError(Exception):
     """Base of all errors that a user can mend; the command line prints them without a traceback."""
+
+
+class BandstopWarning(UserWarning):
+    """Training goes on, but probably not as it was meant."""
 
 
 class ConfigError(BandstopError):

@@ -28,3 +28,8 @@ def train(model: nn.Module, pruner: Pruner, steps: int, seed: int = 0) -> None:
         loss.backward()
         optimiser.step()
         pruner.step()
+
+
+def pair() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))

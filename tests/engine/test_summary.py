@@ -35,7 +35,7 @@ def test_the_outcome_of_a_training_is_that_of_the_network() -> None:
 
 def test_a_snapshot_has_histogram_prior_thresholds_and_gains() -> None:
     pruner = Pruner(mlp(), 0.9, steps=10, recipe=Recipe(bins=20))
-    shown = take_snapshot(pruner, {})
+    shown = take_snapshot(pruner)
     histogram = shown["histogram"]
     assert [len(histogram[name]) for name in ("centres", "observed", "prior")] == [20, 20, 20]
     assert sum(histogram["observed"]) == pytest.approx(1, abs=1e-3)

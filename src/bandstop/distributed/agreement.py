@@ -70,8 +70,8 @@ def require_agreement(pruner: Pruner) -> None:
     if different:
         raise TrainingError(
             f"all ranks must hold the same {' and '.join(different)}, and they differ: attach the pruner "
-            "before the model is "
-            "wrapped or sharded, call pruner.step() on every rank, and let no rank skip a step"
+            "before the model is wrapped or sharded, call pruner.step() on every rank, and let no rank skip "
+            "a step"
         )
 
 

@@ -2,11 +2,12 @@
 bandstop.
 """
 
+from bandstop.engine.attach.hold import hold
 from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.trace import trace
-from bandstop.errors import BandstopError
+from bandstop.errors import BandstopError, BandstopWarning
 from bandstop.method.budget import Budget
 from bandstop.method.gate import Garrote, Gate, Hard, Logistic, Soft
 from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
@@ -15,6 +16,7 @@ from bandstop.method.schedules import Constant, Geometric, Ramp, Schedule, Windo
 
 __all__ = [
     "BandstopError",
+    "BandstopWarning",
     "Budget",
     "Constant",
     "Garrote",
@@ -35,5 +37,6 @@ __all__ = [
     "Tabulated",
     "Uniform",
     "Window",
+    "hold",
     "trace",
 ]

@@ -7,28 +7,28 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bandstop.engine.attach.checks import check_model, check_steps
 from bandstop.engine.attach.groups import optimiser_groups
 from bandstop.engine.attach.latents import first_latent
 from bandstop.engine.attach.layers import PrunedLayers
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, prunable_layers
 from bandstop.engine.attach.plain import make_copy_plain, make_plain
 from bandstop.engine.attach.prunable import Layers
-from bandstop.engine.compared import compared
 from bandstop.engine.hold_prior import pull_to_prior
-from bandstop.engine.rate_dual import RateDual
+from bandstop.engine.penalty import Penalty
 from bandstop.engine.recipe import Recipe
+from bandstop.engine.remarks import Remarks, check_groups
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import largest_masks, live_masks
 from bandstop.engine.select.topk import count_above, masks_above, not_finite
-from bandstop.engine.shards.tensor import Shards, local
 from bandstop.engine.snapshot import take_snapshot
+from bandstop.engine.state import load_state, require_masks, state_of
 from bandstop.engine.summary import Outcome
 from bandstop.engine.thresholds import Thresholds
 from bandstop.engine.trace import count_kept, trace
 from bandstop.engine.verbs import Verbs
 from bandstop.errors import ConfigError, DivergenceError
 from bandstop.method.budget import Budget
-from bandstop.method.histogram.kl import Bins, kl_to_prior
 
 __all__ = ["Pruner"]
 
@@ -60,41 +60,24 @@ class Pruner(Verbs):
         layers: Layers = None,
         example: Any = None,
     ) -> None:
-        if steps < 1:
-            raise ConfigError(
-                f"steps, the optimiser steps of the whole training, must be at least 1, found {steps}"
-            )
-        self.model, self.steps, self.example = model, steps, example
-        self.recipe = recipe or Recipe.default()
-        self.budget = budget if isinstance(budget, Budget) else Budget.rate(budget)
-        self.live = self._spends_on_live()
+        check_model(model)
+        self.model, self.steps, self.example = model, check_steps(steps), example
+        self.recipe, self.budget = Recipe.of(recipe), Budget.of(budget)
+        self.live = self.recipe.spends_on_live(example)
         self.layers = PrunedLayers(model, prunable_layers(model, layers), whole=self.live)
         latents, sizes, floor = self.layers.latents(), self.layers.sizes(), self.recipe.floor
         self.bound = BoundBudget.of(model, latents, self.budget, floor, example, sizes)
-        self.bins = Bins(limit=self.recipe.prior.support(), count=self.recipe.bins)
-        self.taken, self.frozen = 0, False
-        self._last_thresholds: dict[str, float] = {}
-        self._counts: dict[str, int] | None = None
-        self.dual = RateDual(self.recipe.dual) if self.recipe.dual else None
+        self.loss_terms = Penalty(self.recipe, self.layers)
+        self.bins, self.dual = self.loss_terms.bins, self.loss_terms.dual
+        self.taken, self.frozen, self._loaded = 0, False, False
+        self.fixed_thresholds: dict[str, float] = {}
+        self.noted_counts: dict[str, int] | None = None
         self.thresholds = Thresholds(self.recipe, self.bound)
         self.thresholds.counts(1.0, self.layers.free_latents())  # refuses what cannot be, touching nothing
         if self.live:
             trace(model, example, latents)
-        bands = [self._band(layer) for layer in self.layers]
-        for layer, (band, latent) in zip(self.layers, bands, strict=True):
-            layer.attach(band, latent)
-        self._update()
-
-    def _spends_on_live(self) -> bool:
-        """Whether the budget is for live connections only: as the recipe says, or if it can be."""
-        recipe, traceable = self.recipe, self.example is not None
-        if recipe.live is None:
-            return traceable and recipe.freeze < 1 and recipe.count == "exact"
-        if recipe.live and not traceable:
-            raise ConfigError(
-                "only live connections can be kept with an example input to trace: give example=…"
-            )
-        return recipe.live
+        self.layers.attach([self._band(layer) for layer in self.layers], self._update)
+        self.remarks = Remarks(self)
 
     def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
         """Parametrisation and first latent of a layer."""
@@ -114,6 +97,10 @@ class Pruner(Verbs):
         latents = {"params": [layer.latent for layer in self.layers], "lr": speed, "weight_decay": 0.0}
         return optimiser_groups(self.model, [latents], lr=lr, weight_decay=weight_decay)
 
+    def bind(self, optimiser: torch.optim.Optimizer) -> None:
+        """Warn if latents share a group of the optimiser; the first one that steps is looked at anyway."""
+        check_groups(self, optimiser)
+
     @property
     def progress(self) -> float:
         """Share of the training that is done, 0 … 1."""
@@ -127,9 +114,9 @@ class Pruner(Verbs):
     @property
     def counts(self) -> dict[str, int]:
         """Connections of each layer that pass at present."""
-        if self._counts is None:  # asked for only when they are needed: the device must be waited for
-            self._counts = count_above(self.layers.latents(), self.layers.thresholds())
-        return self._counts
+        if self.noted_counts is None:  # asked for only when they are needed: the device must be waited for
+            self.noted_counts = count_above(self.layers.latents(), self.layers.thresholds())
+        return self.noted_counts
 
     @property
     def rate(self) -> float:
@@ -148,11 +135,7 @@ class Pruner(Verbs):
 
     def divergence(self) -> Tensor:
         """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""
-        shards = Shards.of(self.layers.latents())
-        values = [layer.free(local(layer.latent)) for layer in self.layers]
-        pooled, reduce = self.recipe.histogram == "pooled", None if shards is None else shards.sum
-        values, prior, bins = compared(values, self.recipe, self.bins)
-        return kl_to_prior(values, prior, bins, pooled=pooled, reduce=reduce)
+        return self.loss_terms.divergence()
 
     @torch.no_grad()
     def kl(self) -> float | None:
@@ -161,18 +144,14 @@ class Pruner(Verbs):
 
     def penalty(self) -> Tensor:
         """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss."""
-        weight, none = self.kl_weight, torch.zeros((), device=self.layers[0].latent.device)
-        penalty = weight * self.divergence() if weight else none
-        if self.dual is None or self.frozen:
-            return penalty
-        latents = {layer.name: layer.free(layer.latent) for layer in self.layers}
-        return penalty + self.dual.penalty(latents, self.layers.thresholds())
+        self.layers.require_attached()
+        return self.loss_terms.none() if self.frozen else self.loss_terms(self.kl_weight)
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves the schedules, renews thresholds, in time fixes the
-        mask.
-        """
+        """Call once after each optimiser step: moves schedules, renews thresholds, in time fixes the mask."""
+        self._require_states()
         self.taken += 1
+        self.remarks.after_step(self)
         if self.frozen:
             for layer in self.layers:
                 layer.hold()
@@ -184,12 +163,23 @@ class Pruner(Verbs):
             if self.dual is not None:
                 self.dual.step(self.kept, self.bound.total(self.recipe.ramp(self.progress)))
 
+    def _require_states(self) -> None:
+        """Refuse to go on after ``finalize``, or with a model and a pruner of different states."""
+        self.layers.require_attached()
+        if self._loaded:
+            require_masks(self)
+            self._loaded = False
+
+    def _require_finite(self) -> None:
+        if diverged := not_finite(self.layers.latents()):
+            raise DivergenceError(f"layer {diverged[0]}")
+
     @torch.no_grad()
     def _update(self) -> None:
         if self.recipe.threshold == "held":
             pull_to_prior(self.layers, self.recipe.prior, self.recipe.hold(self.progress))
         levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents())
-        temperature, self._counts = self.recipe.temperature(self.progress), levels.counts
+        temperature, self.noted_counts = self.recipe.temperature(self.progress), levels.counts
         for layer in self.layers:
             assert layer.band is not None
             stretch = None if levels.gains is None else levels.gains[layer.name]
@@ -209,24 +199,25 @@ class Pruner(Verbs):
     @torch.no_grad()
     def freeze(self) -> None:
         """Fix the final mask now; from here on the kept weights train freely."""
+        self._require_states()
+        self.layers.require_unchanged()
         self._update()
-        if diverged := not_finite(self.layers.latents()):
-            raise DivergenceError(f"layer {diverged[0]}")
+        self._require_finite()
         masks = self.selection()
-        self._last_thresholds = {name: float(value) for name, value in self.layers.thresholds().items()}
+        self.fixed_thresholds = {name: float(value) for name, value in self.layers.thresholds().items()}
         for layer in self.layers:
             layer.freeze(masks[layer.name])
-        self._counts = {name: count_kept(mask) for name, mask in masks.items()}
+        self.noted_counts = {name: count_kept(mask) for name, mask in masks.items()}
         self.frozen = True
 
     def finalize(self) -> nn.Module:
         """Give the plain model back: exactly the asked connections, exact zeros elsewhere."""
-        if any(layer.band is None for layer in self.layers):
-            raise ConfigError(
-                "the pruner is finalized already: its model is plain, attach a new pruner to go on"
-            )
+        self._require_states()
+        self.remarks.before_end(self)
         if not self.frozen:
             self.freeze()
+        self.layers.require_unchanged()
+        self._require_finite()
         return make_plain(self.model, self.layers)
 
     def plain(self, copy: nn.Module) -> nn.Module:
@@ -243,32 +234,22 @@ class Pruner(Verbs):
     @torch.no_grad()
     def outcome(self) -> Outcome:
         """What was asked and what the network has: connections, bytes and, with an example input, MACs."""
-        return Outcome.of(self.bound, self.model, self.counts, self.example)
+        self.layers.require_unchanged()
+        counts = self.counts if self.layers[0].band is not None else self.layers.counts()
+        return Outcome.of(self.bound, self.model, counts, self.example)
 
     @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:
         """For a log: the latent histogram beside its prior, and each layer's threshold and gain."""
-        return take_snapshot(self, self._last_thresholds)
+        self.layers.require_attached()
+        return take_snapshot(self)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedules stand; latents, thresholds and masks are in the model's own state."""
-        counts, thresholds = dict(self.counts), dict(self._last_thresholds)
-        dual = {} if self.dual is None else {"dual": self.dual.value}
-        state = {"taken": self.taken, "frozen": self.frozen, "counts": counts, "thresholds": thresholds}
-        return state | dual
+        return state_of(self)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state_dict``; call before or after loading the model's state, which has the
-        masks.
-        """
-        self.taken, self.frozen = int(state["taken"]), bool(state["frozen"])
-        self._counts = dict(state["counts"])
-        self._last_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1
-        if self.dual is not None:
-            self.dual.value = float(state.get("dual", 0.0))
-        for layer in self.layers:
-            assert layer.band is not None
-            loaded = layer.band.mask
-            if loaded is None:
-                loaded = torch.ones_like(layer.latent, dtype=torch.bool)
-            layer.set_mask(loaded if self.frozen else None)
+        """Continue from ``state_dict``; load the model's state, which has the masks, before or after."""
+        self.layers.require_attached()
+        load_state(self, state)
+        self._loaded = True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from bandstop.errors import ConfigError
 from bandstop.method.gate import Gate, Logistic, Soft
 from bandstop.method.priors import Gaussian, Laplace, Prior
 from bandstop.method.schedules import Constant, Geometric, Ramp, Rise, Schedule, Window
@@ -48,6 +50,37 @@ class Recipe(PruneChoices):
     """Scale of each layer: "variance" raises it as fewer connections pass, so that the layer's output keeps
     its variance (``bandstop.method.gain``); "fixed" leaves it as set from the given weights; "learned" trains
     it. A trained gain drifts where a normalisation follows its layer (docs/recipe.md)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.prior, Prior):
+            raise ConfigError(f"prior must be a Prior such as Laplace(1.0), found {self.prior!r}")
+        if not isinstance(self.gate, Gate):
+            raise ConfigError(f"gate must be a Gate such as Soft(), found {self.gate!r}")
+        for name in ("ramp", "temperature", "kl", "hold"):
+            if not callable(value := getattr(self, name)):
+                raise ConfigError(f"{name} must be a Schedule such as Constant(1.0), found {value!r}")
+
+    @staticmethod
+    def of(recipe: Recipe | None) -> Recipe:
+        """A recipe as it is; the default for None."""
+        if recipe is not None and not isinstance(recipe, Recipe):
+            raise ConfigError(f"recipe must be a Recipe, found {type(recipe).__name__} {recipe!r}")
+        return recipe or Recipe.default()
+
+    def spends_on_live(self, example: Any) -> bool:
+        """Whether the budget is for live connections only: as ``live`` says, or if it can be.
+
+        >>> Recipe().spends_on_live(None), Recipe().spends_on_live(example=(1.0,))
+        (False, True)
+        """
+        if self.live is None:
+            return example is not None and self.freeze < 1 and self.count == "exact"
+        if self.live and example is None:
+            raise ConfigError(
+                "only live connections can be kept with an example input to trace: give example=…"
+            )
+        return self.live
 
     @staticmethod
     def paper(prior: Prior | None = None) -> Recipe:

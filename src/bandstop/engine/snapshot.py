@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +23,12 @@ Total = Callable[[Tensor], Tensor]
 """Adds up numbers over all ranks."""
 
 
-def take_snapshot(pruner: Pruner, fixed: Mapping[str, float]) -> dict[str, Any]:
-    """Plain numbers for a log; ``fixed`` are the thresholds at which masks were fixed."""
+def take_snapshot(pruner: Pruner) -> dict[str, Any]:
+    """Plain numbers for a log; thresholds of a fixed mask are those at which it was fixed."""
     layers = {}
     for layer in pruner.layers:
         assert layer.band is not None
-        threshold = fixed.get(layer.name, float(layer.band.threshold))
+        threshold = pruner.fixed_thresholds.get(layer.name, float(layer.band.threshold))
         layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
     if pruner.frozen:
         return {"layers": layers}

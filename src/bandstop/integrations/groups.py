@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import torch
 from torch import nn
 
 from bandstop.engine.pruner import Pruner
 
-__all__ = ["attached", "check_groups", "parameter_groups", "remember"]
+__all__ = ["attached", "parameter_groups", "remember"]
 
 _PRUNERS: WeakKeyDictionary[nn.Module, Pruner] = WeakKeyDictionary()
 
@@ -38,18 +36,3 @@ def parameter_groups(
     if pruner is None:
         return [{"params": list(model.parameters()), "lr": lr, "weight_decay": weight_decay}]
     return pruner.parameter_groups(lr, latent_lr=latent_lr, weight_decay=weight_decay)
-
-
-def check_groups(pruner: Pruner, optimiser: torch.optim.Optimizer) -> None:
-    """Warn once if latents share an optimiser group with plain parameters, or are decayed."""
-    latents = {id(layer.latent) for layer in pruner.layers}
-    for group in optimiser.param_groups:
-        inside = [id(p) in latents for p in group["params"]]
-        if any(inside) and (not all(inside) or group.get("weight_decay")):
-            warnings.warn(
-                "latent weights have the scale of the prior, about one: give them a group of their own "
-                "with ten times the "
-                "learning rate and no weight decay, AdamW(parameter_groups(model, lr=…))",
-                stacklevel=3,
-            )
-            return

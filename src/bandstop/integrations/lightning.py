@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
+from bandstop.engine.remarks import check_groups
 from bandstop.errors import ConfigError, MissingExtra
-from bandstop.integrations.groups import check_groups, parameter_groups, remember
+from bandstop.integrations.groups import parameter_groups, remember
 from bandstop.method.budget import Budget
 
 try:

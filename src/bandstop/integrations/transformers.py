@@ -19,8 +19,8 @@ from torch import nn
 
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
+from bandstop.engine.remarks import check_groups
 from bandstop.errors import ConfigError, MissingExtra
-from bandstop.integrations.groups import check_groups
 from bandstop.method.budget import Budget
 
 try:

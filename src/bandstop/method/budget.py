@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from bandstop.errors import BudgetError
 
@@ -47,14 +48,34 @@ class Budget:
     scope: Scope = "prunable"
 
     def __post_init__(self) -> None:
+        if isinstance(self.amount, bool) or not isinstance(self.amount, int | float):
+            raise BudgetError(f"a budget in {self.kind} must be a number, found {self.amount!r}")
+        if self.scope not in get_args(Scope):
+            raise BudgetError(f"the scope of a budget is prunable or network, found {self.scope!r}")
         if self.kind == "rate" and not 0 <= self.amount < 1:
             raise BudgetError(
                 f"a pruning rate must be in [0, 1), found {self.amount}: 0.98 removes 98 % of the weights"
             )
-        if self.kind != "rate" and (self.amount < 1 or self.amount != int(self.amount)):
+        if self.kind != "rate" and not (1 <= self.amount < math.inf and self.amount == int(self.amount)):
             raise BudgetError(
                 f"a budget in {self.kind} must be a whole number of at least 1, found {self.amount}"
             )
+
+    @staticmethod
+    def of(budget: Budget | float) -> Budget:
+        """A budget as it is, or the pruning rate that a number stands for.
+
+        >>> Budget.of(0.9) == Budget.of(Budget.rate(0.9))
+        True
+        """
+        if isinstance(budget, Budget):
+            return budget
+        if isinstance(budget, bool) or not isinstance(budget, int | float):
+            raise BudgetError(
+                f"a budget is a pruning rate such as 0.98 or a Budget, found {type(budget).__name__} "
+                f"{budget!r}"
+            )
+        return Budget.rate(budget)
 
     @staticmethod
     def rate(amount: float, scope: Scope = "prunable") -> Budget:
@@ -134,8 +155,7 @@ class Budget:
         if least > limit:
             raise BudgetError(
                 f"{self.describe()} cannot be met: {smallest} connection(s) in each layer need {least:,} "
-                "MACs, "
-                "the smallest possible"
+                "MACs, the smallest possible"
             )
         paid = sorted((n for n in fitted if uses[n]), key=lambda n: (-uses[n], n))
         for name in paid:

@@ -8,6 +8,7 @@ Here every copy gets a class of its own.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor, nn
@@ -15,7 +16,9 @@ from torch.nn.utils import parametrize
 
 from bandstop.errors import ModelError
 
-__all__ = ["adapt_class", "flat_weights"]
+__all__ = ["adapt_class", "flat_weights", "note_order", "restore_order"]
+
+_ORDER = "_parameter_order"
 
 
 def adapt_class(module: nn.Module) -> None:
@@ -36,10 +39,63 @@ def adapt_class(module: nn.Module) -> None:
         base._load_from_state_dict(self, state, prefix, *rest)
 
     kind._save_to_state_dict, kind._load_from_state_dict = save, load
+    kind.named_modules = _latents_in_place
     kind.__deepcopy__, kind.__reduce_ex__ = _deepcopy, _reduce
     if isinstance(module, nn.RNNBase):
         vars(module).pop("_flat_weights", None)
         kind._flat_weights = property(flat_weights, _ignore)
+
+
+def note_order(module: nn.Module) -> None:
+    """Remember the order of the parameters of a ``module`` that is about to lose some to parametrisations."""
+    vars(module).setdefault(_ORDER, tuple(module._parameters))
+
+
+def restore_order(module: nn.Module) -> None:
+    """Give the parameters of a module that is plain again the order that they had.
+
+    >>> module = nn.Linear(1, 1)
+    >>> note_order(module)
+    >>> module.weight = module._parameters.pop("weight")
+    >>> restore_order(module)
+    >>> [name for name, _ in module.named_parameters()]
+    ['weight', 'bias']
+    """
+    for name in vars(module).pop(_ORDER, ()):
+        if name in module._parameters:
+            module._parameters[name] = module._parameters.pop(name)
+
+
+def _latents_in_place(
+    self: nn.Module, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+) -> Iterator[tuple[str, nn.Module]]:
+    """``named_modules`` with the latents where the weights were: just before the other parameters, or after.
+
+    Parameters are listed module by module, so that by itself a latent would move behind the bias.
+    """
+    memo = set() if memo is None else memo
+    if self in memo:
+        return
+    if remove_duplicate:
+        memo.add(self)
+    order: tuple[str, ...] = vars(self).get(_ORDER, ())
+    inner = list(_named_children(self, memo, prefix, remove_duplicate))
+    latents = [found for found in inner if found[0].startswith(_join(prefix, "parametrizations"))]
+    own = [(prefix, self)]
+    yield from latents + own if order and order[0] in _names(self) else own + latents
+    yield from (found for found in inner if found not in latents)
+
+
+def _named_children(
+    module: nn.Module, memo: set[nn.Module], prefix: str, remove_duplicate: bool
+) -> Iterator[tuple[str, nn.Module]]:
+    for name, child in module._modules.items():
+        if child is not None:
+            yield from child.named_modules(memo, _join(prefix, name), remove_duplicate)
+
+
+def _join(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
 
 
 def _names(module: nn.Module) -> tuple[str, ...]:
@@ -51,9 +107,8 @@ def _refuse_plain_weights(module: nn.Module, state: dict[str, Any], prefix: str)
     for name in _names(module):
         if prefix + name in state and f"{prefix}parametrizations.{name}.original" not in state:
             raise ModelError(
-                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: "
-                "load plain "
-                "weights before the pruner is attached, or after `finalize`"
+                f"the state holds the plain weight {prefix + name!r}, but the model has a pruner on it: load "
+                "plain weights before the pruner is attached, or after `finalize`"
             )
 
 

@@ -9,11 +9,13 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.utils import parametrize
 
+from bandstop.engine.attach.checks import check_model
 from bandstop.engine.attach.hold import hold_zeros, mask_gradients
-from bandstop.engine.attach.module_class import adapt_class
+from bandstop.engine.attach.module_class import adapt_class, note_order
 from bandstop.engine.attach.optional_mask import OptionalMask, rename_mask
 from bandstop.engine.attach.prunable import Layers, choose_weights
 from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
+from bandstop.errors import ModelError
 from bandstop.method.gate import Gate
 
 __all__ = ["BandStop", "PrunedLayer", "nonzero", "prunable_layers"]
@@ -125,6 +127,7 @@ class PrunedLayer:
         """Replace the weight by ``band(latent)`` on every owner; the parameter object stays the same."""
         parameter = self.latent
         for module, attribute in self.owners:
+            note_order(module)
             setattr(module, attribute, parameter)
             parametrize.register_parametrization(module, attribute, band, unsafe=True)
             module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
@@ -173,6 +176,7 @@ def nonzero(weight: Tensor, mask: Tensor) -> Tensor:
     tensor(2)
     """
     tiny = largest(weight, like=mask).clamp(min=1e-20) * 1e-6
+    tiny = tiny.clamp(min=torch.finfo(weight.dtype).tiny)  # float16 has nothing as small as that
     return torch.where(local(mask), torch.where(weight == 0, tiny, weight), 0)
 
 
@@ -183,8 +187,14 @@ def prunable_layers(model: nn.Module, layers: Layers = None) -> list[PrunedLayer
     >>> [layer.name for layer in prunable_layers(net)]
     ['0.weight', '2.weight']
     """
+    check_model(model)
     require_plain(model)
-    return [
-        PrunedLayer(found[0][0], tuple((m, a) for _, m, a in found))
-        for found in choose_weights(model, layers)
-    ]
+    found = choose_weights(model, layers)
+    made = [PrunedLayer(owners[0][0], tuple((m, a) for _, m, a in owners)) for owners in found]
+    for layer in made:
+        if not layer.free(layer.latent).numel():
+            raise ModelError(
+                f"parameter {layer.name} has nothing but its padding row, which stays zero: leave it out "
+                f"with layers=['!{layer.name}']"
+            )
+    return made

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from bandstop.engine.attach.module_class import flat_weights
+from bandstop.engine.attach.module_class import flat_weights, restore_order
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
 from bandstop.engine.shards.tensor import local, reshard
 from bandstop.errors import ModelError
@@ -40,16 +40,19 @@ def take_off(layer: PrunedLayer, weight: Tensor) -> None:
     >>> layer.attach(BandStop(Soft(), torch.tensor(1.0)), torch.ones(2, 2))
     >>> take_off(layer, torch.zeros(2, 2))
     >>> type(module).__name__, list(module.state_dict()), int(module.weight.count_nonzero())
-    ('Linear', ['bias', 'weight'], 0)
+    ('Linear', ['weight', 'bias'], 0)
     """
     parameter = layer.latent
     layer.set_mask(None)
     for module, attribute in layer.owners:
         with _plain_class(module):
             parametrize.remove_parametrizations(module, attribute, leave_parametrized=False)
-        if isinstance(module, nn.RNNBase) and not parametrize.is_parametrized(module):
+        plain = not parametrize.is_parametrized(module)
+        if plain and isinstance(module, nn.RNNBase):  # its __setattr__ looks into this list
             vars(module)["_flat_weights"] = flat_weights(module)
         setattr(module, attribute, parameter)
+        if plain:
+            restore_order(module)
     with torch.no_grad():
         local(parameter).copy_(weight)
     layer.band = layer.shard = None
@@ -108,6 +111,7 @@ def make_replica_plain(model: nn.Module, weights: Mapping[int, Tensor]) -> None:
         module.__class__ = plain
         for name, latent in latents.items():
             module.register_parameter(name, latent)
+        restore_order(module)
     refresh_recurrent(model)
 
 
@@ -188,10 +192,8 @@ def _groups(model: nn.Module) -> Iterator[Any]:
                 if not hasattr(group, "_register_state_dict_hooks") or not hasattr(group, "fsdp_params"):
                     raise ModelError(
                         "this version of torch keeps sharded weights in a way that is not known here, so "
-                        "the pruner "
-                        "cannot be taken off: save the state with bandstop.distributed.save_plain and load "
-                        "it into a "
-                        "plain model"
+                        "the pruner cannot be taken off: save the state with "
+                        "bandstop.distributed.save_plain and load it into a plain model"
                     )
                 yield group
 

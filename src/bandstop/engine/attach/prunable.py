@@ -12,6 +12,7 @@ from torch.nn.utils.prune import BasePruningMethod
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
+from bandstop.engine.attach.checks import require_own_memory, require_plain_values
 from bandstop.errors import ModelError
 
 __all__ = ["Found", "Layers", "choose_weights", "prunable_by_default"]
@@ -79,6 +80,7 @@ def choose_weights(model: nn.Module, layers: Layers = None) -> list[list[Found]]
     chosen = [[first, *(o for o in owners[key] if o != first)] for key, first in wanted.items()]
     for name, module, _ in (owner for group in chosen for owner in group):
         _require_plain_table(name, module)
+    require_own_memory(model, {key: first[0] for key, first in wanted.items()})
     return chosen
 
 
@@ -132,18 +134,12 @@ def _require_prunable(name: str, module: nn.Module, attribute: str, parameter: n
             f"parameter {name} of a {type(module).__name__} has no shape yet: run the model once on an "
             "input before pruning it"
         )
-    if not parameter.is_floating_point():
-        raise ModelError(
-            f"parameter {name} has type {parameter.dtype}: only floating-point weights can be pruned; "
-            "leave it out with "
-            f"layers=['!{name}']"
-        )
     if parameter.device.type == "meta":
         raise ModelError(
             f"parameter {name} is on the meta device and has no values to start from: give the model its "
-            "weights first "
-            "(model.to_empty(device=…) and initialise, or load_state_dict(…, assign=True))"
+            "weights first (model.to_empty(device=…) and initialise, or load_state_dict(…, assign=True))"
         )
+    require_plain_values(name, parameter)
     if not parameter.requires_grad:
         raise ModelError(
             f"parameter {name} is frozen (requires_grad=False), so it could not learn to do with less: "
@@ -158,8 +154,7 @@ def _require_prunable(name: str, module: nn.Module, attribute: str, parameter: n
             remedy = "remove_spectral_norm" if isinstance(hook, SpectralNorm) else remedy
             raise ModelError(
                 f"parameter {name} is made into the weight of its layer by {type(hook).__name__}, which a "
-                "pruner cannot share: "
-                f"call torch.nn.utils.{remedy} on the layer first, or leave it out with "
+                f"pruner cannot share: call torch.nn.utils.{remedy} on the layer first, or leave it out with "
                 f"layers=['!{name.removesuffix(attribute)}{tensor}*']"
             )
 
@@ -171,14 +166,12 @@ def _require_plain_table(name: str, module: nn.Module) -> None:
     if module.sparse:
         raise ModelError(
             f"parameter {name} belongs to an {type(module).__name__} with sparse=True, whose sparse "
-            "gradients cannot pass a gate: "
-            f"set sparse=False, or leave it out with layers=['!{name}']"
+            f"gradients cannot pass a gate: set sparse=False, or leave it out with layers=['!{name}']"
         )
     if module.max_norm is not None:
         raise ModelError(
-            f"parameter {name} belongs to an {type(module).__name__} with max_norm, which rewrites its "
-            "rows at each lookup: set "
-            f"max_norm=None, or leave it out with layers=['!{name}']"
+            f"parameter {name} belongs to an {type(module).__name__} with max_norm, which rewrites its rows "
+            f"at each lookup: set max_norm=None, or leave it out with layers=['!{name}']"
         )
 
 
@@ -192,6 +185,6 @@ def _refuse_parametrised(module: nn.Module, start: str, wish: _Wish) -> None:
         kinds = ", ".join(type(part).__name__ for part in made)
         raise ModelError(
             f"layer {start.rstrip('.') or 'model'} is parametrised already: its {attribute} is made by "
-            f"{kinds}; finalize the pruner "
-            f"on it (or remove_parametrizations), or leave it out with layers=['!{start}{attribute}']"
+            f"{kinds}; finalize the pruner on it (or remove_parametrizations), or leave it out with "
+            f"layers=['!{start}{attribute}']"
         )

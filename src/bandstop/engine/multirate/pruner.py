@@ -156,6 +156,7 @@ class MultiRatePruner(Pruner):
         order.
         """
         self.taken += 1
+        self.remarks.after_step(self)
         if self._order is None and self.settle < 1 and self.progress >= self.settle:
             self._order = {name: latent.abs() for name, latent in self.layers.latents().items()}
             self.top = min(max(self._extraction(self.rates[1]).rate, self.rates[0]), self.rates[1])
@@ -196,7 +197,7 @@ class MultiRatePruner(Pruner):
     def _turn_to(self, rate: float) -> None:
         """Thresholds, gains and shifts for ``rate``, as far as the ramp applies it at present."""
         self.at = rate
-        self._counts = counts = self._counts_at(rate, self.recipe.ramp(self.progress))
+        self.noted_counts = counts = self._counts_at(rate, self.recipe.ramp(self.progress))
         ranked, temperature = self._ranked(), self.recipe.temperature(self.progress)
         for layer in self.layers:
             assert layer.band is not None
@@ -221,9 +222,8 @@ class MultiRatePruner(Pruner):
         """
         if batches is None and running_norms(self.model):
             raise ConfigError(
-                "the model has batch normalisation, whose running statistics differ from rate to rate: "
-                "give extract(…, batches=…), "
-                "some batches of training inputs to measure them on"
+                "the model has batch normalisation, whose running statistics differ from rate to rate: give "
+                "extract(…, batches=…), some batches of training inputs to measure them on"
             )
         found = self._extraction(budget)
         refresh_recurrent(self.model)  # what a forward pass left there could not be copied

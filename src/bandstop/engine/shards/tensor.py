@@ -54,15 +54,13 @@ def require_plain(model: nn.Module) -> None:
     if isinstance(model, nn.parallel.DistributedDataParallel):
         raise ModelError(
             "the pruner must be attached before the model is wrapped, found DistributedDataParallel: call "
-            "Pruner(model, …) "
-            "first, then DistributedDataParallel(model)"
+            "Pruner(model, …) first, then DistributedDataParallel(model)"
         )
     for name, parameter in model.named_parameters():
         if is_sharded(parameter):
             raise ModelError(
                 f"the pruner must be attached before the model is sharded, found {name} sharded already: "
-                "call "
-                "Pruner(model, …) first, then fully_shard on its blocks and on the model"
+                "call Pruner(model, …) first, then fully_shard on its blocks and on the model"
             )
 
 
@@ -91,8 +89,7 @@ class Shards:
         if plain := [name for name in weights if name not in sharded]:
             raise ModelError(
                 f"either all pruned layers are sharded or none, found {', '.join(plain)} whole beside "
-                f"{len(sharded)} "
-                "sharded ones: call fully_shard on the whole model too, after its blocks"
+                f"{len(sharded)} sharded ones: call fully_shard on the whole model too, after its blocks"
             )
         first = next(iter(sharded.values()))
         for name, weight in sharded.items():
@@ -179,8 +176,7 @@ def _check(name: str, weight: Any) -> None:
     if _block(weight)[1] != list(weight.to_local().shape):
         raise ModelError(
             f"layer {name} is split as {weight.placements}, and only shards that are blocks of the weight "
-            "can be pruned: "
-            "shard it by fully_shard alone"
+            "can be pruned: shard it by fully_shard alone"
         )
 
 
@@ -190,6 +186,5 @@ def _same_ranks(name: str, weight: Any, first: Any) -> None:
     if weight.device_mesh != first.device_mesh or kinds[0] != kinds[1]:
         raise ModelError(
             f"all pruned layers must be sharded over the same ranks, found {name} on {weight.device_mesh} "
-            "and others on "
-            f"{first.device_mesh}: give fully_shard one mesh"
+            f"and others on {first.device_mesh}: give fully_shard one mesh"
         )
