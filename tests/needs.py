@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -9,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["COMPILERS", "SANITIZERS", "needs", "needs_compiler", "needs_sanitizers"]
+__all__ = [
+    "COMPILERS",
+    "SANITIZERS",
+    "needs",
+    "needs_compiler",
+    "needs_python_headers",
+    "needs_sanitizers",
+]
 
 COMPILERS = ("gcc", "clang")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -35,6 +43,14 @@ def needs_sanitizers(compiler: str) -> None:
     if problem:
         package = "libclang-rt-VERSION-dev" if compiler == "clang" else "gcc"
         pytest.skip(f"{compiler} builds no program under sanitizers (Debian package {package}): {problem}")
+
+
+def needs_python_headers(compiler: str) -> None:
+    """Skip the running test where ``compiler`` cannot build a program that includes Python's headers."""
+    include = (f"-I{sysconfig.get_path('include')}", "-include", "Python.h")
+    problem = _cannot_build(compiler, include)
+    if problem:
+        pytest.skip(f"{compiler} does not find Python's headers (Debian package python3-dev): {problem}")
 
 
 @cache

@@ -11,7 +11,7 @@ from torch._dynamo.utils import counters
 
 from bandstop import Pruner, Recipe
 from tests.engine.networks.training_for_tests import advance, data, mlp
-from tests.needs import needs_compiler
+from tests.needs import needs_python_headers
 
 
 @pytest.mark.parametrize("recipe", [Recipe(), Recipe.paper()], ids=["default", "paper"])
@@ -36,7 +36,7 @@ def test_no_breaks_and_no_recompilation_from_step_to_step(recipe: Recipe) -> Non
 
 
 def test_inductor_trains_too() -> None:  # several seconds: it compiles C++ twice, forward and backward
-    needs_compiler("g++")
+    needs_python_headers("g++")
     torch._dynamo.reset()
     torch.manual_seed(0)
     model = nn.Linear(12, 5)
