@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from bandstop.cli.parse import MaybeData, MaybeFolder, RunArgument, parse
+from bandstop.record.folder import LIVE
 from bandstop.record.formats import Format
 
 __all__ = ["Export", "main"]
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         files = make_c(model, options, inputs=inputs)
         for line in smaller_ram(model, files, options, inputs):
             print(f"  smaller by {line}")
-    if asked.to in ("c", "wasm") and (asked.run / "live.json").is_file():
+    if asked.to in ("c", "wasm") and (asked.run / LIVE).is_file():
         from bandstop.live import export_live, stream_to_check
 
         frames = stream_to_check(samples.sequences, model.normaliser.root if model.normaliser else 0)

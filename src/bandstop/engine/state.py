@@ -61,9 +61,8 @@ def _require_own(pruner: Pruner, state: dict[str, Any]) -> None:
     found = list(state.get("budget", asked))
     if found != asked:
         raise ConfigError(
-            f"the state is that of a pruner with the budget {found[1]:g} ({found[0]}, {found[2]}), and "
-            "this one has "
-            f"{budget.amount:g} ({budget.kind}, {budget.scope}): build the pruner as when it was saved"
+            f"the state belongs to a pruner with budget {found[1]:g} ({found[0]}, {found[2]}), and this one "
+            f"has {budget.amount:g} ({budget.kind}, {budget.scope}): build the pruner as when it was saved"
         )
     sizes = dict(state.get("sizes", pruner.bound.sizes))
     if wrong := [name for name, size in pruner.bound.sizes.items() if sizes[name] != size]:

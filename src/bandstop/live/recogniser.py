@@ -17,11 +17,12 @@ from bandstop.live.decision import Decider, DecisionRule
 from bandstop.live.event import Event
 from bandstop.live.stream import NONE
 from bandstop.live.windows import WindowPlan
+from bandstop.record.folder import LIVE
 from bandstop.training.model_file import Recogniser, load_recogniser
 
 __all__ = ["LIVE_FILE", "LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
 
-LIVE_FILE = "live.json"
+LIVE_FILE = LIVE
 """Settings of a stream recogniser in its run folder."""
 _FORMAT = "bandstop live 1"
 

@@ -8,7 +8,7 @@ from bandstop.errors import DataError
 from bandstop.record.metrics import Metrics
 from bandstop.record.typed_json import from_file
 
-__all__ = ["CHECKPOINT", "CONFIG", "LATENTS", "LOG", "METRICS", "MODEL", "REPORT", "read_metrics"]
+__all__ = ["CHECKPOINT", "CONFIG", "LATENTS", "LIVE", "LOG", "METRICS", "MODEL", "REPORT", "read_metrics"]
 
 CONFIG = "config.json"
 """The resolved settings; written first."""
@@ -20,6 +20,8 @@ LATENTS = "latents.safetensors"
 """What any budget is extracted from, in a run that was trained for many rates."""
 MODEL = "model.safetensors"
 """The finished recogniser."""
+LIVE = "live.json"
+"""Windows and decision rule, in a run that recognises in streams."""
 METRICS = "metrics.json"
 """How good and how large it is; written last, so a folder with it is finished."""
 REPORT = "report.html"

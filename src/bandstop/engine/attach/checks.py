@@ -92,7 +92,6 @@ def require_own_memory(model: nn.Module, chosen: dict[int, str]) -> None:
             touched = id(one) in chosen or id(other) in chosen
             if touched and start <= other_end and other_start <= end:
                 raise ModelError(
-                    f"parameters {name} and {other_name} are views of the same memory, so they cannot be "
-                    "pruned "
+                    f"parameters {name} and {other_name} are views of the same memory and cannot be pruned "
                     "apart: tie them as one parameter object, or give each its own memory with .clone()"
                 )

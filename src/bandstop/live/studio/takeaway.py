@@ -18,6 +18,7 @@ from bandstop.files import atomic_write
 from bandstop.live.data import joined_live
 from bandstop.live.export import device_model, export_live
 from bandstop.live.recogniser import load_live
+from bandstop.record.folder import CONFIG, LIVE, LOG, METRICS, MODEL, REPORT
 from bandstop.skeleton import load
 from bandstop.training.model_file import load_recogniser
 
@@ -50,11 +51,11 @@ def _report(run: Path, folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ExportError(f"the report could not be made: {done.stderr.strip()[-200:]}")
-    (folder / "report.html").write_bytes((run / "report.html").read_bytes())
+    (folder / REPORT).write_bytes((run / REPORT).read_bytes())
 
 
 def _run(run: Path, folder: Path) -> None:
-    for name in ("config.json", "live.json", "log.jsonl", "metrics.json", "model.safetensors"):
+    for name in (CONFIG, LIVE, LOG, METRICS, MODEL):
         (folder / name).write_bytes((run / name).read_bytes())
 
 
