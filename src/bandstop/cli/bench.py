@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
 
     model, samples = run_to_deploy(asked.run, data=asked.data, most=64)
     inputs = signals_of(model, samples.sequences)
-    rows = bench_model(model, inputs, seconds=asked.seconds)
+    rows = bench_model(model, inputs, seconds=asked.seconds, show=_tell)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     write_text(folder / "bench.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n")
     _draw(rows, folder / "bench.png")
@@ -55,8 +56,13 @@ def main(arguments: Sequence[str]) -> int:
     print(table(rows))
     options = ExportOptions(aim="size")
     advice = smaller_ram(model, make_c(model, options), options, inputs)
-    print("\n".join(["RAM of `C for size` would be smaller by", *(f"  {line}" for line in advice)]))
+    if advice:
+        print("\n".join(["`C for size` needs less RAM with", *(f"  {line}" for line in advice)]))
     return 0
+
+
+def _tell(path: str) -> None:
+    print(f"measuring {path} …", file=sys.stderr, flush=True)
 
 
 def _draw(rows: list[Row], path: Path) -> None:

@@ -33,7 +33,7 @@ def run_to_deploy(
     """What is exported of a run folder and what it is checked on; the run is read once."""
     found = load_recogniser(run)
     model = DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, units)
-    counted = replace(model, macs=trace(found.net, model.example).macs_live)
+    counted = replace(model, macs=trace(found.net, model.example).macs)
     return counted, _samples(found, data, most)
 
 

@@ -64,35 +64,37 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.deploy import ExportOptions, export_model, make_c, signals_of
     from bandstop.deploy.model import AS_TRAINED
     from bandstop.deploy.ram import smaller_ram
+    from bandstop.engine.pause import telling
 
     most, units = max(1, asked.check), asked.units or AS_TRAINED
     model, samples = run_to_deploy(asked.run, data=asked.data, most=most, units=units)
     options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
-    report = export_model(
-        model, asked.to, folder, sequences=samples.sequences, labels=samples.labels, options=options
-    )
+    with telling("making the program, running it here and comparing it with the network"):
+        report = export_model(
+            model, asked.to, folder, sequences=samples.sequences, labels=samples.labels, options=options
+        )
     print("\n".join(_lines(report, folder)))
     if asked.to in ("c", "arduino"):
         inputs = signals_of(model, samples.sequences[:64])
         files = make_c(model, options, inputs=inputs)
-        for line in smaller_ram(model, files, options, inputs):
-            print(f"  smaller by {line}")
+        if advice := smaller_ram(model, files, options, inputs):
+            print("\n".join(["less memory with", *(f"  {line}" for line in advice)]))
     if asked.to in ("c", "wasm") and (asked.run / LIVE).is_file():
         from bandstop.live import export_live, stream_to_check
 
         frames = stream_to_check(samples.sequences, model.normaliser.root if model.normaliser else 0)
         made = export_live(asked.run, asked.to, folder, frames=frames, options=options)
-        print("\n".join(f"{folder / name}  {size} bytes" for name, size in made["files"].items()))
+        print("\n".join(f"{folder / name}  {size:,} bytes" for name, size in made["files"].items()))
         print(f"stream: the same {made['events']} events as in Python on {made['frames']} frames")
     return 0
 
 
 def _lines(report: dict[str, object], folder: Path) -> list[str]:
     files = report["files"]
-    lines = (
-        [f"{folder / name}  {size} bytes" for name, size in files.items()] if isinstance(files, dict) else []
-    )
+    assert isinstance(files, dict)
+    lines = [f"{folder / name}  {size:,} bytes" for name, size in files.items()]
+    lines.append("compared with PyTorch:")
     for key, what in (
         ("agreement", "network"),
         ("stream", "raw frames"),
@@ -100,17 +102,18 @@ def _lines(report: dict[str, object], folder: Path) -> list[str]:
     ):
         found = report.get(key)
         if isinstance(found, dict):
-            difference = f"{found['largest_difference']:.2g} of scores up to {found['largest_score']:.3g}"
-            same = f"{100 * found['same_class']:.2f} % of {found['inputs']}"
-            lines.append(f"{what}: largest difference {difference}, same class {same}")
+            same = f"the same class for {100 * found['same_class']:.2f} % of {found['inputs']:,} sequences"
+            difference = (
+                f"{found['largest_difference']:.2g} (the largest score is {found['largest_score']:.3g})"
+            )
+            lines.append(f"  {what}: {same}, scores differ by at most {difference}")
     accuracy = report.get("accuracy")
     if isinstance(accuracy, dict):
-        lines.append(
-            f"accuracy: {100 * accuracy['network']:.2f} % before, {100 * accuracy['export']:.2f} % exported"
-        )
+        before, after = (100 * accuracy[which] for which in ("network", "export"))
+        lines.append(f"accuracy: {before:.2f} % in PyTorch, {after:.2f} % exported")
     lines.append(f"network: {report['kept']:,} kept connections, {report['macs']:,} multiply-accumulates")
     if "state_bytes" in report:
         program = f"{report['program_weights']:,} weights, {report['program_macs']:,} multiply-accumulates"
         lines.append(f"program: {program}")
-        lines.append(f"memory: {report['state_bytes']:,} bytes per recogniser, the caller's")
+        lines.append(f"memory: {report['state_bytes']:,} bytes per recogniser, which the caller provides")
     return lines

@@ -47,7 +47,7 @@ def run_table(runs: Mapping[str, Metrics]) -> str:
             f"{m.weights_kept:,} of {m.weights_total:,}",
             f"{m.weights_live:,}",
             f"{m.stored_bytes:,}",
-            f"{m.macs_live:,}",
+            f"{m.macs:,}",
             f"{m.seconds:.0f}",
         ]
         for name, m in runs.items()

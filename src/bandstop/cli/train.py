@@ -10,6 +10,7 @@ from typing import Annotated
 import tyro
 
 from bandstop.cli.parse import Folder, glance, parse
+from bandstop.record.folder import REPORT
 from bandstop.training.config import RunConfig
 from bandstop.training.presets import starting_config
 from bandstop.training.resume import stored_config
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = asked_for(arguments)
 
     from bandstop.cli.show import run_table, tell_dropped, what_next
+    from bandstop.engine.pause import telling
     from bandstop.training.progress import Progress
     from bandstop.training.run import train_run
 
@@ -93,7 +95,8 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.no_report:
         from bandstop.report.page import write_report
 
-        write_report(asked.out)
+        with telling(f"drawing {asked.out / REPORT}"):
+            write_report(asked.out)
     tell_dropped(metrics.dropped)
     print(run_table({asked.out.name: metrics}))
     print(what_next(asked.out, metrics))

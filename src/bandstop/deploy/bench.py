@@ -53,8 +53,13 @@ def median_microseconds(run: Callable[[Floats], object], inputs: Floats, *, seco
     return float(np.median(spent)) / 1000
 
 
-def bench_model(model: DeployModel, inputs: Floats, *, seconds: float = 1.0) -> list[Row]:
-    """Measure every export and every runtime that is installed here; one thread."""
+def bench_model(
+    model: DeployModel, inputs: Floats, *, seconds: float = 1.0, show: Callable[[str], None] = lambda _: None
+) -> list[Row]:
+    """Measure every export and every runtime that is installed here; one thread.
+
+    ``show`` is called with the name of each before it is measured.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -68,12 +73,13 @@ def bench_model(model: DeployModel, inputs: Floats, *, seconds: float = 1.0) -> 
             "ONNX Runtime": lambda: _onnx_row(model, inputs, seconds),
             "PyTorch": lambda: _torch_row(model, inputs, seconds),
         }
-        return [_attempt(name, maker) for name, maker in makers.items()]
+        return [_attempt(name, maker, show) for name, maker in makers.items()]
     finally:
         torch.set_num_threads(threads)
 
 
-def _attempt(name: str, maker: Callable[[], Row]) -> Row:
+def _attempt(name: str, maker: Callable[[], Row], show: Callable[[str], None]) -> Row:
+    show(name)
     try:
         return replace(maker(), path=name)
     except BandstopError as problem:

@@ -35,7 +35,7 @@ class DeployModel:
     units: str = AS_TRAINED
     """Units of raw joints, said in the header."""
     macs: int | None = None
-    """Multiply-accumulates of live connections, as `bandstop.trace` counts them; None: not counted."""
+    """Multiply-accumulates of the kept connections, as `bandstop.trace` counts them; None: not counted."""
     input_shape: tuple[int, ...] = ()
     """Shape of one input without the batch; only needed where there is no normaliser."""
 

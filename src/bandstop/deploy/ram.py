@@ -15,7 +15,7 @@ __all__ = ["smaller_ram"]
 
 
 def smaller_ram(model: DeployModel, files: CFiles, options: ExportOptions, inputs: Floats) -> list[str]:
-    """What would make ``files`` need less memory: other options, measured, and other training settings."""
+    """What ``files`` would need less memory with: other options, measured, and other training settings."""
     found = []
     for words, changed in (
         ("--for size", replace(options, aim="size")),
@@ -23,18 +23,17 @@ def smaller_ram(model: DeployModel, files: CFiles, options: ExportOptions, input
     ):
         size = _state_bytes(model, changed, inputs)
         if size is not None and size < files.state_bytes:
-            found.append(f"{words}: {size} bytes")
+            found.append(f"{words}: {size:,} bytes")
     normaliser = model.normaliser
     if normaliser is not None and normaliser.chunks > 16:
         signal = files.program.sizes[files.program.input]
-        found.append(
-            f"training with --chunks {normaliser.chunks // 2}: half of the signal's {4 * signal} bytes"
-        )
+        chunks = normaliser.chunks // 2
+        found.append(f"a training with --chunks {chunks}: half of the signal's {4 * signal:,} bytes")
     settings = kind_of(model.net).settings
     if settings is not None and {"combine": "concat", **settings(model.net)}.get("combine") == "concat":
         found.append(
-            f"training with --net.combine sum: fewer of the workspace's {files.work_bytes} bytes, "
-            "which hold the features of all heads"
+            f"a training with --net.combine sum: less than the workspace's {files.work_bytes:,} bytes, which "
+            "hold the features of all heads"
         )
     return found
 

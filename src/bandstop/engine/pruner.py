@@ -15,6 +15,7 @@ from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, prunab
 from bandstop.engine.attach.plain import make_copy_plain, make_plain
 from bandstop.engine.attach.prunable import Layers
 from bandstop.engine.hold_prior import pull_to_prior
+from bandstop.engine.pause import telling
 from bandstop.engine.penalty import Penalty
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.remarks import Remarks, check_groups
@@ -25,7 +26,8 @@ from bandstop.engine.snapshot import take_snapshot
 from bandstop.engine.state import load_state, require_masks, state_of
 from bandstop.engine.summary import Outcome
 from bandstop.engine.thresholds import Thresholds
-from bandstop.engine.trace import count_kept, trace
+from bandstop.engine.trace import count_kept
+from bandstop.engine.trace.measure import run_trace
 from bandstop.engine.verbs import Verbs
 from bandstop.errors import ConfigError, DivergenceError
 from bandstop.method.budget import Budget
@@ -66,7 +68,8 @@ class Pruner(Verbs):
         self.live = self.recipe.spends_on_live(example)
         self.layers = PrunedLayers(model, prunable_layers(model, layers), whole=self.live)
         latents, sizes, floor = self.layers.latents(), self.layers.sizes(), self.recipe.floor
-        self.bound = BoundBudget.of(model, latents, self.budget, floor, example, sizes)
+        with telling("running the network on its example input to count multiply-accumulates"):
+            self.bound = BoundBudget.of(model, latents, self.budget, floor, example, sizes)
         self.loss_terms = Penalty(self.recipe, self.layers)
         self.bins, self.dual = self.loss_terms.bins, self.loss_terms.dual
         self.taken, self.frozen, self._loaded = 0, False, False
@@ -75,7 +78,8 @@ class Pruner(Verbs):
         self.thresholds = Thresholds(self.recipe, self.bound)
         self.thresholds.counts(1.0, self.layers.free_latents())  # refuses what cannot be, touching nothing
         if self.live:
-            trace(model, example, latents)
+            with telling("running the network on its example input to see that it can be traced"):
+                run_trace(model, example, latents, counting=False)
         self.layers.attach([self._band(layer) for layer in self.layers], self._update)
         self.remarks = Remarks(self)
 
@@ -203,7 +207,8 @@ class Pruner(Verbs):
         self.layers.require_unchanged()
         self._update()
         self._require_finite()
-        masks = self.selection()
+        with telling(f"choosing the connections that stay, of {self.bound.prunable:,}"):
+            masks = self.selection()
         self.fixed_thresholds = {name: float(value) for name, value in self.layers.thresholds().items()}
         for layer in self.layers:
             layer.freeze(masks[layer.name])
@@ -236,7 +241,8 @@ class Pruner(Verbs):
         """What was asked and what the network has: connections, bytes and, with an example input, MACs."""
         self.layers.require_unchanged()
         counts = self.counts if self.layers[0].band is not None else self.layers.counts()
-        return Outcome.of(self.bound, self.model, counts, self.example)
+        with telling("running the network on its example input to count live connections"):
+            return Outcome.of(self.bound, self.model, counts, self.example)
 
     @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:

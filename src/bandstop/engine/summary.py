@@ -42,7 +42,7 @@ class Outcome:
             found = trace(model, example)
             pruned = [weight for name, weight in found.weights.items() if name in counts]
             whole = bound.budget.scope == "network"
-            macs = sum(weight.macs_nominal for weight in (found.weights.values() if whole else pruned))
+            macs = found.macs if whole else sum(weight.macs_nominal for weight in pruned)
             live = sum(weight.live_count for weight in pruned)
         return Outcome(bound.budget, sum(counts.values()), bound.prunable, bound.unpruned, macs, live)
 

@@ -74,7 +74,7 @@ def export_live(
         "frames": len(stream),
         "events": len(found),
         "state_bytes": files.state_bytes + _stream_bytes(live),
-        "macs": files.program.macs,
+        "program_macs": files.program.macs,
     }
     write_text(folder / f"{files.name}-live-{to}.json", json.dumps(report, indent=2) + "\n")
     return report

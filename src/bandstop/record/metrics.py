@@ -43,9 +43,15 @@ class LayerSize:
     kept: int
     live: int
     macs_dense: int
+    macs_nominal: int | None = None
     macs_live: int
     threshold: float | None = None
     gain: float | None = None
+
+    @property
+    def macs(self) -> int:
+        """As :attr:`Size.macs`."""
+        return self.macs_live if self.macs_nominal is None else self.macs_nominal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +72,20 @@ class Size:
     macs_nominal: int | None = None
     """The same of the kept weights; None in old files."""
     macs_live: int
-    """The same of the live weights."""
+    """Of these, products of what varies with the input that matter for the output."""
     bytes_dense: int
     """Bytes of the plain arrays."""
     bytes_sparse: int
     """Bytes of the kept values, each with its index, and of what is never pruned."""
     layers: tuple[LayerSize, ...]
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the kept weights, what a budget in MACs is about.
+
+        Old files have those of the live weights only.
+        """
+        return self.macs_live if self.macs_nominal is None else self.macs_nominal
 
     @property
     def pruned(self) -> bool:

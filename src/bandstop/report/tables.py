@@ -31,7 +31,7 @@ def key_figures(run: Metrics) -> list[Tile]:
             f"{share(run.weights_live, run.weights_kept)} of the kept",
         ),
         Tile("Size", size(run.stored_bytes), f"of {size(run.bytes_dense)} dense"),
-        Tile("Multiply-accumulates", count(run.macs_live), f"of {count(run.macs_dense)} dense"),
+        Tile("Multiply-accumulates", count(run.macs), f"of {count(run.macs_dense)} dense"),
     ]
 
 
@@ -44,6 +44,7 @@ _COMPARED: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
     ("All parameters kept", lambda run: count(run.parameters_kept)),
     ("Bytes", lambda run: count(run.stored_bytes)),
     ("MACs, dense", lambda run: count(run.macs_dense)),
+    ("MACs", lambda run: count(run.macs)),
     ("MACs, live", lambda run: count(run.macs_live)),
     ("Training time", lambda run: duration(run.seconds)),
 )
@@ -60,7 +61,7 @@ def layer_rows(layers: Sequence[LayerSize]) -> list[list[str]]:
         [
             layer.name,
             " × ".join(map(str, layer.shape)),
-            *_amounts(layer.total, layer.kept, layer.live, layer.macs_live, layer.macs_dense),
+            *_amounts(layer.total, layer.kept, layer.live, layer.macs, layer.macs_dense),
             _short(layer.threshold),
             _short(layer.gain),
         ]
@@ -68,7 +69,7 @@ def layer_rows(layers: Sequence[LayerSize]) -> list[list[str]]:
     ]
     sums = [
         sum(getattr(layer, name) for layer in layers)
-        for name in ("total", "kept", "live", "macs_live", "macs_dense")
+        for name in ("total", "kept", "live", "macs", "macs_dense")
     ]
     return [*rows, ["all layers", "", *_amounts(*sums), "", ""]]
 
@@ -92,8 +93,8 @@ def provenance_rows(run: Metrics) -> list[tuple[str, str]]:
     return [(label, value) for label, value in rows if value]
 
 
-def _amounts(total: int, kept: int, live: int, macs_live: int, macs_dense: int) -> list[str]:
-    return [count(total), count(kept), share(kept, total), count(live), count(macs_live), count(macs_dense)]
+def _amounts(total: int, kept: int, live: int, macs: int, macs_dense: int) -> list[str]:
+    return [count(total), count(kept), share(kept, total), count(live), count(macs), count(macs_dense)]
 
 
 def _short(value: float | None) -> str:

@@ -101,7 +101,7 @@ def verdict(run: Metrics) -> str:
             return f"although {run.budget.describe()} is impossible"
         return "exactly as asked" if wanted == run.weights_kept else f"{count(wanted)} asked"
     if kind == "macs":
-        spent, unit = run.macs_live, "multiply-accumulates"
+        spent, unit = run.macs, "multiply-accumulates"
     else:
         spent, unit = run.bytes_sparse, "bytes"
         if run.budget.scope == "prunable":

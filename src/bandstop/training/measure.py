@@ -76,6 +76,7 @@ def size(
             kept=weight.kept,
             live=weight.live_count,
             macs_dense=weight.macs_dense,
+            macs_nominal=weight.macs_nominal,
             macs_live=weight.macs_live,
             **known.get(name, {}),
         )
@@ -88,7 +89,7 @@ def size(
         parameters_total=traced.total + unpruned,
         parameters_kept=traced.kept + unpruned,
         macs_dense=traced.macs_dense,
-        macs_nominal=traced.macs_nominal,
+        macs_nominal=traced.macs,
         macs_live=traced.macs_live,
         bytes_dense=(traced.total + unpruned) * VALUE_BYTES,
         bytes_sparse=sparse_bytes(traced.kept, unpruned),

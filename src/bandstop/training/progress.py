@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from types import TracebackType
@@ -16,9 +17,12 @@ class Progress:
     def __init__(self, title: str, epochs: int, *, quiet: bool = False) -> None:
         self.title, self.epochs, self.quiet = title, epochs, quiet
         self.bar: Any = None
+        self.silence = logging.NullHandler()
         self.began = self.spoken = time.monotonic()
 
     def __enter__(self) -> Self:
+        if self.quiet:
+            logging.getLogger("bandstop").addHandler(self.silence)
         if not self.quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -38,6 +42,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        logging.getLogger("bandstop").removeHandler(self.silence)
         if self.bar is not None:
             self.bar.stop()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from bandstop.engine.pause import telling
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.files import naming
 from bandstop.nets import build_net
@@ -60,7 +61,8 @@ def train_run(
     keep_freed_memory()
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    data = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
+    with telling(f"reading the recordings of {config.data} and preparing their signals"):
+        data = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
     if not folder.begun:  # a resumed run's config holds the net as it was built
         config = replace(config, net=net_for(config, **data.shape))
     net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())

@@ -95,3 +95,47 @@ def test_a_deep_network_with_a_tiny_budget() -> None:
     for count in (10, 11, 40):
         chosen = live_selection(magnitudes(net), count, net, torch.ones(1, 16))
         assert chosen.exact and trace(net, torch.ones(1, 16), chosen.masks).live == count
+
+
+class Residual(nn.Module):
+    """Convolutions of different costs around a shortcut, then a head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, padding=1)
+        self.first, self.second = nn.Conv2d(16, 16, 3, padding=1), nn.Conv2d(16, 16, 3, padding=1)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x).relu()
+        return self.head((x + self.second(self.first(x).relu())).relu().mean((2, 3)))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.02, 0.005])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_macs_are_spent_on_live_connections_with_few_traces(share: float, uneven: bool) -> None:
+    torch.manual_seed(0)
+    net, x = Residual(), torch.zeros(1, 3, 8, 8)
+    uses = {name: weight.uses for name, weight in trace(net, x).weights.items()}
+    scores = magnitudes(net)
+    if uneven:  # channels of very different sizes: many connections lead nowhere
+        scores = {n: s * torch.randn(len(s), *[1] * (s.ndim - 1)).exp() ** 3 for n, s in scores.items()}
+    asked = round(share * trace(net, x).macs_dense)
+    chosen = live_selection(scores, asked, net, x, costs=uses, begin=round(share * 5_000))
+    found = trace(net, x, chosen.masks)
+    assert found.kept == found.live and found.macs == chosen.count <= asked
+    assert chosen.count > 0.99 * asked
+    assert chosen.traces <= 25  # a bisection over counts, each with a search of its own, took hundreds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_connections_of_one_cost_are_chosen_like_a_number_of_them(seed: int) -> None:
+    torch.manual_seed(seed)
+    net, x = GCN(21, 12, 5, dense=8), torch.randn(1, 21, 12)
+    scores = magnitudes(net)
+    by_count = live_selection(scores, 300, net, x)
+    twice = {name: torch.full(score.shape, 2) for name, score in scores.items()}
+    by_cost = live_selection(scores, 600, net, x, costs=twice, begin=300)
+    assert by_count.exact and by_cost.exact
+    shared = sum(int((by_count.masks[n] & by_cost.masks[n]).sum()) for n in scores)
+    assert shared >= 270

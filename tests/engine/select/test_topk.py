@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from bandstop.engine.select import topk
 from bandstop.engine.select.topk import (
     count_above,
+    descending_order,
     fill_up,
     masks_above,
     pooled_thresholds,
@@ -94,3 +95,11 @@ def test_the_fused_quantile_is_exact(values: str, monkeypatch: pytest.MonkeyPatc
     found = [threshold_for(latent, count) for count in counts]
     monkeypatch.setattr(topk, "_compiled_kernel", lambda: None)
     assert found == [threshold_for(latent, count) for count in counts]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_the_order_by_digits_is_the_stable_order(dtype: torch.dtype) -> None:
+    draw = torch.Generator().manual_seed(0)
+    values = torch.randn(50_000, generator=draw).mul(4).round().div(3).to(dtype)
+    values[::7], values[::11], values[::13] = -torch.inf, 0.0, -0.0
+    assert torch.equal(descending_order(values), values.sort(descending=True, stable=True).indices)

@@ -20,6 +20,7 @@ from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
 from bandstop.engine.multirate.conditioning import RatedBandStop, attach_shifts, move_to
 from bandstop.engine.multirate.extraction import Extraction, by_live_paths, by_magnitude
+from bandstop.engine.pause import telling
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.bound_budget import BoundBudget
@@ -254,7 +255,8 @@ class MultiRatePruner(Pruner):
         if not self.extracts_live:
             return by_magnitude(latents, counts)
         if isinstance(budget, Budget) and budget.kind == "macs":
-            masks = live_masks(latents, counts, self._bound_to(budget), self.model, self.example)
+            with telling(f"choosing the connections that stay, of {total:,}"):
+                masks = live_masks(latents, counts, self._bound_to(budget), self.model, self.example)
             return replace(by_magnitude(latents, counts), masks=masks)
         return by_live_paths(
             latents, kept, lambda n: self._counts_at(Budget.weights(n), 1.0), self.model, self.example

@@ -13,12 +13,11 @@ from bandstop.engine.select.live import live_selection
 from bandstop.engine.select.macs import fill_macs
 from bandstop.engine.select.topk import fill_up, relative_ranks, select_largest
 from bandstop.engine.shards.tensor import is_sharded
-from bandstop.engine.trace.measure import run_trace
 
 __all__ = ["largest_masks", "live_masks"]
 
-ROUNDS = 8
-"""How often a live selection is filled up and traced again, at most."""
+MOST_TRACES = 60
+"""How often a network is traced to spend MACs on live connections, at most."""
 
 
 def largest_masks(
@@ -53,26 +52,13 @@ def live_masks(
     """
     scores = _scores(latents, counts, padding or {})
     total = sum(counts.values())
+    if bound.budget.kind == "macs":
+        costs, most = bound.costs, bound.most_macs
+        return live_selection(
+            scores, most, model, example, costs=costs, begin=total, most_traces=MOST_TRACES
+        ).masks
     found = live_selection(scores, total, model, example)
-    if bound.budget.kind != "macs":
-        return found.masks if found.exact else fill_up(found.masks, scores, total)
-    low, best = 1, found.masks
-    high = total if bound.macs(best) > bound.most_macs else 0
-    while low < high:
-        middle = (low + high) // 2
-        masks = live_selection(scores, middle, model, example).masks
-        if bound.macs(masks) <= bound.most_macs:
-            low, best = middle + 1, masks
-        else:
-            high = middle
-    for _ in range(ROUNDS):  # what attaches to live connections is live itself, and lets more attach
-        traced = run_trace(model, example, best, counting=False).weights
-        attachable = {name: weight.attachable for name, weight in traced.items()}
-        filled = fill_macs(best, scores, bound.costs, bound.most_macs, addable=attachable)
-        if bound.macs(filled) == bound.macs(best):
-            break
-        best = filled
-    return best
+    return found.masks if found.exact else fill_up(found.masks, scores, total)
 
 
 def _scores(

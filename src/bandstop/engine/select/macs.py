@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["fill_macs", "nearest_sum"]
+from bandstop.engine.select.topk import descending_order, select
+
+__all__ = ["fill_flat", "fill_macs", "nearest_sum"]
 
 POOL = 1 << 26
 """Bits of a set of sums, at most: 8 MB."""
@@ -70,42 +72,69 @@ def fill_macs(
     [True, False, True]
     """
     names = list(masks)
-    mask, score, cost = (
-        torch.cat([part[name].reshape(-1) for name in names]) for part in (masks, scores, costs)
-    )
+    sizes = [masks[name].numel() for name in names]
+    mask, score, cost = (_joined(part, names) for part in (masks, scores, costs))
+    may = None if addable is None else _joined(addable, names)
+    parts = torch.split(fill_flat(mask, score, cost, most, sizes, floor=floor, addable=may), sizes)
+    return {name: part.reshape(masks[name].shape) for name, part in zip(names, parts, strict=True)}
+
+
+def _joined(parts: Mapping[str, Tensor], names: Sequence[str]) -> Tensor:
+    return torch.cat([parts[name].reshape(-1) for name in names])
+
+
+def fill_flat(
+    mask: Tensor,
+    score: Tensor,
+    cost: Tensor,
+    most: int,
+    sizes: Sequence[int],
+    *,
+    floor: int = 1,
+    addable: Tensor | None = None,
+) -> Tensor:
+    """The same for layers of these ``sizes`` that lie one behind the other."""
     free = ~mask & (cost > 0) & (score > -torch.inf)
     if addable is not None:
-        free &= torch.cat([addable[name].reshape(-1) for name in names])
+        free &= addable
     room = most - int(cost[mask].sum())
     mask = mask | _best_that_fit(free, score, cost, room)
-    floors = None if addable is not None else [(masks[name].numel(), floor) for name in names]
-    mask = _swapped(mask, free & ~mask, score, cost, most, floors)
-    parts = torch.split(mask, [masks[name].numel() for name in names])
-    return {name: part.reshape(masks[name].shape) for name, part in zip(names, parts, strict=True)}
+    free &= ~mask
+    if addable is not None:
+        return _swapped(mask, free, torch.zeros_like(mask), score, cost, most)
+    return _swapped(mask, free, _loose(mask, score, sizes, floor), score, cost, most)
 
 
 def _best_that_fit(free: Tensor, score: Tensor, cost: Tensor, room: int) -> Tensor:
     """The best-scored ``free`` connections, in order, as long as they cost no more than ``room``."""
     added, positions = torch.zeros_like(free), free.nonzero().flatten()
-    order = positions[score[positions].sort(descending=True, stable=True).indices]
+    if not len(positions):
+        return added
+    fit = max(room, 0) // int(cost[positions].min())  # no more than these need be sorted
+    if fit < len(positions):
+        positions = positions[select(score[positions], fit)]
+    order = positions[descending_order(score[positions])]
     added[order[cost[order].cumsum(0) <= room]] = True
     return added
 
 
-def _swapped(
-    mask: Tensor, free: Tensor, score: Tensor, cost: Tensor, most: int, floors: list[tuple[int, int]] | None
-) -> Tensor:
-    """``mask`` with a few connections exchanged so that as much of ``most`` as possible is spent."""
+def _swapped(mask: Tensor, free: Tensor, loose: Tensor, score: Tensor, cost: Tensor, most: int) -> Tensor:
+    """``mask`` with ``free`` connections exchanged for ``loose`` ones to spend as much as possible."""
     room = most - int(cost[mask].sum())
-    kinds = [int(c) for c in torch.unique(cost[free | mask]).tolist() if c > 0]
+    if not loose.any():  # what costs too much cannot be paid for by dropping another
+        free = free & (cost <= room)
+    kinds = _distinct(cost[free | loose])
     unit = math.gcd(*kinds) if kinds else 1
-    loose = _loose(mask, score, floors)
+    if room < unit:
+        return mask
+    used = kinds[:CLASSES]
+    rising, falling = _by_cost(free, cost, used), _by_cost(loose, cost, used)
     tried, size = 0, 4
-    while room >= unit and tried < 12:
-        adds = {c: _first(free & (cost == c), score, size, descending=True) for c in kinds[:CLASSES]}
-        drops = {c: _first(loose & (cost == c), score, size, descending=False) for c in kinds[:CLASSES]}
-        fewer, more = [len(drops[c]) for c in adds], [len(adds[c]) for c in adds]
-        scaled = [c // unit for c in adds]
+    while tried < 12:
+        adds = [_best(among, score, size) for among in rising]
+        drops = [_best(among, -score, size) for among in falling]
+        fewer, more = [len(d) for d in drops], [len(a) for a in adds]
+        scaled = [c // unit for c in used]
         if sum((f + m) * c for f, m, c in zip(fewer, more, scaled, strict=True)) > POOL:
             return mask
         steps = nearest_sum(scaled, fewer, more, room // unit)
@@ -113,27 +142,43 @@ def _swapped(
         everything = max(fewer + more, default=0) < size
         if gained == room // unit * unit or everything or 2 * size * sum(scaled) > POOL:
             result = mask.clone()
-            for c, step in zip(adds, steps, strict=True):
-                result[adds[c][: max(step, 0)]] = True
-                result[drops[c][: max(-step, 0)]] = False
+            for add, drop, step in zip(adds, drops, steps, strict=True):
+                result[add[: max(step, 0)]] = True
+                result[drop[: max(-step, 0)]] = False
             return result
         tried, size = tried + 1, 2 * size
     return mask
 
 
-def _first(among: Tensor, score: Tensor, count: int, *, descending: bool) -> Tensor:
+def _distinct(costs: Tensor) -> list[int]:
+    """The different costs above zero, ascending."""
+    if not len(costs):
+        return []
+    small = int(costs.max()) < len(costs)
+    found = torch.bincount(costs).nonzero() if small else torch.unique(costs)
+    return [int(c) for c in found.flatten().tolist() if c > 0]
+
+
+def _by_cost(among: Tensor, cost: Tensor, kinds: Sequence[int]) -> list[Tensor]:
+    """Positions of the connections ``among`` some, for each cost of ``kinds``."""
     positions = among.nonzero().flatten()
-    return positions[score[positions].sort(descending=descending, stable=True).indices[:count]]
+    ascending, order = cost[positions].sort(stable=True)
+    wanted = torch.tensor(kinds, dtype=ascending.dtype, device=ascending.device)
+    begins, ends = (torch.searchsorted(ascending, wanted, right=after).tolist() for after in (False, True))
+    return [positions[order[begin:end]] for begin, end in zip(begins, ends, strict=True)]
 
 
-def _loose(mask: Tensor, score: Tensor, floors: list[tuple[int, int]] | None) -> Tensor:
+def _best(among: Tensor, score: Tensor, count: int) -> Tensor:
+    """The ``count`` best-scored of some positions, the best first."""
+    if count < len(among):
+        among = among[select(score[among], count)]
+    return among[descending_order(score[among])]
+
+
+def _loose(mask: Tensor, score: Tensor, sizes: Sequence[int], floor: int) -> Tensor:
     """Kept connections that may go: all but each layer's best ``floor``."""
-    loose = torch.zeros_like(mask)
-    start = 0
-    for size, floor in floors or []:
-        part = slice(start, start + size)
-        positions = mask[part].nonzero().flatten()
-        order = score[part][positions].sort(descending=True, stable=True).indices
-        loose[part][positions[order[floor:]]] = True
-        start += size
+    loose = mask.clone()
+    for part, scores in zip(torch.split(loose, list(sizes)), torch.split(score, list(sizes)), strict=True):
+        positions = part.nonzero().flatten()
+        part[positions[select(scores[positions], floor)]] = False
     return loose

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,9 @@ class WeightTopology:
     """One weight: its size, which of its connections are live, and how often each is multiplied.
 
     ``live`` and ``attachable`` are boolean, shaped as the weight: an attachable connection is not kept but
-    would be live at once if it were. ``uses`` counts the multiplications of each entry in the dense network.
+    would be live at once if it were. ``uses`` counts the multiplications of each entry in the dense network;
+    ``macs_dense`` is their sum, ``macs_nominal`` that of the kept connections, ``macs_live`` only counts
+    products of what varies with the input that matter for the output.
     """
 
     total: int
@@ -62,8 +64,14 @@ class Topology:
         return sum(weight.macs_dense for weight in self.weights.values())
 
     @property
-    def macs_nominal(self) -> int:
+    def macs(self) -> int:
+        """Multiply-accumulates of all kept connections: what a budget in MACs is about, what is printed."""
         return sum(weight.macs_nominal for weight in self.weights.values())
+
+    @property
+    def macs_nominal(self) -> int:
+        """The same under its older name."""
+        return self.macs
 
     @property
     def macs_live(self) -> int:
@@ -168,19 +176,20 @@ def _measure(tracer: Tracer, total: Tensor, patterns: dict[str, tuple[Tensor, Te
     grads = torch.autograd.grad(total, [cut.leaf for cut in cuts], allow_unused=True) if cuts else ()
     reached = [(cut, grad.round()) for cut, grad in zip(cuts, grads, strict=True) if grad is not None]
     multiplied = _at_weights(tracer, [(cut.source, grad) for cut, grad in reached if cut.multiplies])
-    touched = _at_weights(tracer, [(cut.source, grad) for cut, grad in reached if not cut.multiplies])
+    added = [(cut.source, grad) for cut, grad in reached if not cut.multiplies]
+    touched = _at_weights(tracer, added)
     counts = [(cut.source, cut.dense) for cut in cuts if cut.dense is not None]
     dense = _at_weights(tracer, [(w, torch.as_tensor(n, device=w.device).expand(w.shape)) for w, n in counts])
     found = {}
     for i, (name, (_, pattern)) in enumerate(patterns.items()):
-        reach = (multiplied[i] > 0) | (touched[i] > 0)
-        uses = dense[i].round()
+        reach = (multiplied[i] > 0) | (touched[i] > 0) if added else multiplied[i] > 0
+        uses = dense[i].round() if tracer.counting else dense[i]
         found[name] = WeightTopology(
             total=pattern.numel(),
             kept=count_kept(pattern),
             live=reach & pattern,
             attachable=reach & ~pattern,
-            uses=uses.int(),
+            uses=uses.int() if tracer.counting else _zeros_like(uses),
             macs_dense=_whole(uses) if tracer.counting else 0,
             macs_nominal=_whole(uses * pattern) if tracer.counting else 0,
             macs_live=_whole(multiplied[i].round() * pattern) if tracer.counting else 0,
@@ -191,13 +200,19 @@ def _measure(tracer: Tracer, total: Tensor, patterns: dict[str, tuple[Tensor, Te
 def _at_weights(tracer: Tracer, arrivals: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
     """Gradients at derived weights (reshaped, indexed, …) carried back to the tracked weights themselves."""
     leaves = list(tracer.leaves.values())
-    if not arrivals:
-        return [torch.zeros_like(leaf) for leaf in leaves]
     sources, grads = [source for source, _ in arrivals], [grad.to(source.dtype) for source, grad in arrivals]
-    carried = torch.autograd.grad(sources, leaves, grads, retain_graph=True, allow_unused=True)
+    carried: Iterable[Tensor | None] = [None] * len(leaves)
+    if arrivals:
+        carried = torch.autograd.grad(sources, leaves, grads, retain_graph=True, allow_unused=True)
     return [
-        torch.zeros_like(leaf) if grad is None else grad for leaf, grad in zip(leaves, carried, strict=True)
+        _zeros_like(leaf, leaf.dtype) if grad is None else grad
+        for leaf, grad in zip(leaves, carried, strict=True)
     ]
+
+
+def _zeros_like(tensor: Tensor, dtype: torch.dtype = torch.int32) -> Tensor:
+    """Zeros that take no memory."""
+    return torch.zeros((), dtype=dtype, device=tensor.device).expand(tensor.shape)
 
 
 def _whole(counts: Tensor) -> int:

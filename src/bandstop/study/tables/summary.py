@@ -79,7 +79,7 @@ def _summary(data: str, groups: list[Group], metric: str) -> TextTable:
     distilled = any(g.distilled for g in groups)
     other = "class_accuracy" if metric == "accuracy" else "accuracy"
     header = ["method", "rate", "seeds", metric.replace("_", " "), "95 % interval", other.replace("_", " ")]
-    header += ["weights", "live", "observed rate", "bytes", "MACs", "seconds"] + (
+    header += ["weights", "live", "observed rate", "bytes", "live MACs", "seconds"] + (
         ["with teachers"] if distilled else []
     )
     rows = []

@@ -6,7 +6,7 @@ ones (dense), or with x = 1 where the input varies and g = 1 where y matters for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,13 +16,23 @@ from bandstop.engine.trace.kinds import Kind
 from bandstop.engine.trace.nest import joint_shape
 from bandstop.engine.trace.tracer import Tracer
 
-__all__ = ["add", "product"]
+__all__ = ["add", "count_uses", "product"]
 
 Bilinear = Callable[[Tensor, Tensor], Tensor]
 
 
-def product(tr: Tracer, apply: Bilinear, left: Any, right: Any, *, matrix: bool = False) -> Tensor:
+def product(
+    tr: Tracer,
+    apply: Bilinear,
+    left: Any,
+    right: Any,
+    *,
+    matrix: bool = False,
+    uses: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
     """``apply(left, right)``, bilinear; ``matrix``: a matrix product over the last dimension of ``left``.
+
+    ``uses`` counts the multiplications of a weight where there is a faster way than :func:`count_uses`.
 
     - signal × weight: paths run where both are 1, and the weight's multiplications are counted;
     - signal × constant: paths run where the constant is not zero;
@@ -54,14 +64,18 @@ def product(tr: Tracer, apply: Bilinear, left: Any, right: Any, *, matrix: bool 
     cut = tr.cut(factor, multiplies=True)
     if tr.counting:
         quick = matrix and factor.ndim == 2 and signal.numel() > 0
-        uses = signal.numel() // left.shape[-1] if quick else _uses(cut.leaf, combine, signal)
-        cut.dense = uses if cut.dense is None else cut.dense + uses
+        if quick:
+            number: Tensor | int = signal.numel() // left.shape[-1]
+        else:
+            number = uses(cut.leaf) if uses else count_uses(cut.leaf, combine, signal.shape)
+        cut.dense = number if cut.dense is None else cut.dense + number
     return tr.emit(combine(signal, cut.leaf), Kind.SIGNAL)
 
 
-def _uses(weight: Tensor, combine: Bilinear, signal: Tensor) -> Tensor:
+def count_uses(weight: Tensor, combine: Bilinear, shape: Sequence[int]) -> Tensor:
+    """How often each entry of ``weight`` is multiplied when it meets a signal of this ``shape``."""
     ones = torch.ones_like(weight, dtype=torch.float64, requires_grad=True)
-    full = torch.ones((), dtype=torch.float64, device=signal.device).expand(signal.shape)
+    full = torch.ones((), dtype=torch.float64, device=weight.device).expand(*shape)
     (uses,) = torch.autograd.grad(combine(full, ones).sum(), ones)
     return uses
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from bandstop.engine.trace.kinds import Kind
 from bandstop.engine.trace.nest import every_tensor
-from bandstop.engine.trace.rules.algebra import add, product
+from bandstop.engine.trace.rules.algebra import add, count_uses, product
 from bandstop.engine.trace.tracer import Rule, Tracer
 
 __all__ = ["RULES", "linear"]
@@ -42,12 +42,21 @@ def _bilinear(tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwarg
     return _with_bias(tr, value, kwargs.get("bias", args[3] if len(args) > 3 else None))
 
 
-def _convolution(dims: int) -> Rule:
+def _convolution(dims: int, *, transposed: bool = False) -> Rule:
+    order = "input weight bias stride padding "
+    order += "output_padding groups dilation" if transposed else "dilation groups"
+
     def rule(tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        names = dict(zip(("input", "weight", "bias"), args, strict=False)) | kwargs
-        rest = {key: value for key, value in kwargs.items() if key not in ("input", "weight", "bias")}
-        value = product(tr, lambda x, w: func(x, w, None, *args[3:], **rest), names["input"], names["weight"])
-        return _with_bias(tr, value, names.get("bias"), trailing=dims)
+        names = dict(zip(order.split(), args, strict=False)) | kwargs
+        signal, weight, bias = names.pop("input"), names.pop("weight"), names.pop("bias", None)
+
+        def uses(kernel: Tensor) -> Tensor:  # the same for every pair of channels
+            single = {key: value for key, value in names.items() if key != "groups"}
+            shape = [1 if i == signal.ndim - dims - 1 else n for i, n in enumerate(signal.shape)]
+            return count_uses(kernel[:1, :1], lambda x, w: func(x, w, None, **single), shape)
+
+        value = product(tr, lambda x, w: func(x, w, None, **names), signal, weight, uses=uses)
+        return _with_bias(tr, value, bias, trailing=dims)
 
     return rule
 
@@ -114,7 +123,7 @@ def _einsum(tr: Tracer, func: Callable[..., Any], args: tuple[Any, ...], kwargs:
 RULES: dict[str, Rule] = {
     "linear": _linear,
     **{f"conv{dims}d": _convolution(dims) for dims in (1, 2, 3)},
-    **{f"conv_transpose{dims}d": _convolution(dims) for dims in (1, 2, 3)},
+    **{f"conv_transpose{dims}d": _convolution(dims, transposed=True) for dims in (1, 2, 3)},
     **dict.fromkeys(["matmul", "mm", "bmm", "mv", "dot", "sparse_mm", "spmm", "smm"], _matmul),
     "rmatmul": _swapped_matmul,
     **dict.fromkeys(["outer", "ger", "inner", "tensordot", "kron"], _outer),
