@@ -11,6 +11,7 @@ import pytest
 
 from bandstop.live import make_hand_streams
 from bandstop.live.stream import Stream
+from bandstop.live.studio.recordings import Recordings
 from bandstop.skeleton import SequenceSet, make_hands
 
 FEW = ("wave", "pour", "grasp")
@@ -35,6 +36,14 @@ def few_hands(people: int = 4, repetitions: int = 3) -> SequenceSet:
     hands = make_hands(3, train_people=people, test_people=1, repetitions=repetitions)
     wanted = [hands.class_names.index(name) for name in FEW]
     return hands.subset(np.isin(hands.labels, wanted) & (hands.split == "train"))
+
+
+def recorded_folder(folder: Path) -> Path:
+    """The three gestures as a folder of recordings."""
+    hands, kept = few_hands(), Recordings(folder, folder.parent / "bin")
+    for i, (frames, label) in enumerate(zip(hands, hands.labels, strict=True)):
+        kept.save(hands.class_names[label], f"given-{i:03d}", frames)
+    return folder
 
 
 def a_stream(seed: int = 11) -> Stream:

@@ -10,8 +10,9 @@ import pytest
 from bandstop.errors import ConfigError
 from bandstop.live.studio.guard import refusal
 from bandstop.live.studio.jobs import Trainings
+from bandstop.live.studio.points import wilson
 from bandstop.live.studio.takeaway import make_package
-from bandstop.live.studio.worker import Job, main, read_job, wilson
+from bandstop.live.studio.worker import Job, main, read_job
 
 
 def _job(place: Path, **settings: object) -> Path:
