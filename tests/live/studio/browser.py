@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,15 @@ from bandstop.live.studio.recordings import Recordings
 from bandstop.skeleton import SequenceSet, make_hands
 
 FEW = ("wave", "pour", "grasp")
+CAMERA = (
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+"""A camera that shows a file, and WebGL without a graphics card."""
 
 
 def open_chromium(*more: str):
@@ -64,3 +75,11 @@ def landmark_file(path: Path, frames: Sequence[np.ndarray] | np.ndarray) -> Path
     rows = [",".join(f"{value:.5g}" for value in np.asarray(frame).ravel()) for frame in frames]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
+
+
+def until(true: Callable[[], Any], seconds: float = 60) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.1)

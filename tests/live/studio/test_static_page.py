@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shutil
-import threading
-import time
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +16,8 @@ from bandstop.live import load_live
 from bandstop.live.studio import mediapipe
 from bandstop.live.studio.static_page import export_page, landmark_order
 from bandstop.skeleton.layouts import HAND, MEDIAPIPE_HAND, SHREC_22
-from tests.live.studio.browser import open_chromium, recorded_folder
+from tests.live.studio.browser import CAMERA, open_chromium, recorded_folder, until
 
-CAMERA = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 STAND_IN = """
 globalThis.Hands = class { // answers every picture with the next frame of a file, in MediaPipe's order
   async initialize() { this.frames = await (await fetch(this.place("frames.json"))).json(); this.at = 0; }
@@ -38,11 +32,6 @@ globalThis.Hands = class { // answers every picture with the next frame of a fil
 """
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def landmarks(tmp_path: Path, small_live: Any) -> Path:
     """A folder with the names of MediaPipe's files, whose script plays a stream."""
@@ -52,24 +41,6 @@ def landmarks(tmp_path: Path, small_live: Any) -> Path:
         (folder / name).write_bytes(b"")
     (folder / "hands.js").write_text(STAND_IN)
     return folder
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A web server for a folder, and its address."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", folder
-    server.shutdown()
-
-
-def _until(true: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_it_names_gestures_from_a_sub_path(small_live, landmarks, site, tmp_path, capsys):
@@ -85,10 +56,10 @@ def test_it_names_gestures_from_a_sub_path(small_live, landmarks, site, tmp_path
     driver = open_chromium(*CAMERA)
     try:
         driver.get(f"{address}/deep/er/recogniser-page/")
-        _until(lambda: driver.execute_script("return document.body.dataset.ready") == "yes")
+        until(lambda: driver.execute_script("return document.body.dataset.ready") == "yes")
         driver.find_element("id", "use-camera").click()
         found = lambda: driver.find_elements("css selector", "#events li strong")  # noqa: E731
-        _until(found)
+        until(found)
         assert {one.text for one in found()} <= set(load_live(small_live.run).class_names)
         assert driver.find_element("id", "source-state").text == "A hand is seen."
         driver.find_element("id", "stop-source").click()

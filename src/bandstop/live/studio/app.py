@@ -226,4 +226,6 @@ def make_app(project: Project, *, port: int, token: str | None = None) -> Starle
         WebSocketRoute("/api/progress", studio.progress),
     ]
     guard = Middleware(Guard, token=token or secrets.token_urlsafe(24), port=port)
-    return Starlette(routes=routes, middleware=[guard])
+    app = Starlette(routes=routes, middleware=[guard])
+    app.router.redirect_slashes = False  # an address is right or refused
+    return app

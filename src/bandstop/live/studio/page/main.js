@@ -39,7 +39,8 @@ export const kilobytes = (bytes) => (bytes < 1e6 ? `${(bytes / 1000).toFixed(byt
 
 export async function refresh() {
   shared.state = await api.state();
-  $("project").textContent = shared.state.project;
+  $("project").textContent = shared.state.project.split(/[\\/]/).at(-1);
+  $("project").title = shared.state.project;
   record.show();
   train.show();
   take.show();
@@ -95,6 +96,7 @@ export async function use(start) {
   $("video").hidden = !shared.source.picture;
   $("video").parentElement.classList.toggle("plain", !shared.source.picture);
   $("stop-source").disabled = false;
+  $("use-camera").classList.remove("main");
   record.show();
 }
 
@@ -104,6 +106,7 @@ export function stopSource() {
   arrivals.length = 0;
   $("video").hidden = true;
   $("stop-source").disabled = true;
+  $("use-camera").classList.add("main");
   $("invitation").hidden = false;
   tell("Nothing is seen.");
   drawHand($("skeleton"), null, []);
