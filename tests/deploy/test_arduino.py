@@ -13,6 +13,7 @@ import pytest
 
 from bandstop.deploy import ExportOptions, export_model
 from bandstop.deploy.c.arduino import arduino_texts, arduino_zip
+from bandstop.deploy.c.library import library_of
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.errors import ExportError
 from tests.deploy.golden_nets import golden_model
@@ -103,7 +104,7 @@ def test_it_compiles_for_boards(tmp_path, library, target, cpu):
 
 
 def test_the_same_network_gives_the_same_bytes():
-    texts = arduino_texts(MODEL, c_files(MODEL, aim="size", name="gestures"))
+    texts = arduino_texts(library_of(MODEL, c_files(MODEL, aim="size", name="gestures")))
     assert arduino_zip(texts) == arduino_zip(dict(texts))
     with zipfile.ZipFile(io.BytesIO(arduino_zip(texts))) as archive:
         assert archive.testzip() is None and archive.namelist() == list(texts)
@@ -112,4 +113,4 @@ def test_the_same_network_gives_the_same_bytes():
 def test_a_network_without_frames_is_refused():
     model = golden_model("stack")
     with pytest.raises(ExportError, match="takes raw frames"):
-        arduino_texts(model, c_files(model))
+        library_of(model, c_files(model))

@@ -16,6 +16,17 @@ MODEL = make_model(0.97)
 FILES = {
     "c": {"recogniser.h", "recogniser.c", "example/main.c"},
     "arduino": {"recogniser-arduino.zip"},
+    "platformio": {
+        "recogniser-platformio/platformio.ini",
+        "recogniser-platformio/src/main.cpp",
+        "recogniser-platformio/lib/recogniser/library.json",
+        "recogniser-platformio/lib/recogniser/src/recogniser.h",
+        "recogniser-platformio/lib/recogniser/src/recogniser.c",
+    },
+    "cmake": {
+        f"recogniser-cmake/{file}"
+        for file in ("CMakeLists.txt", "src/recogniser.h", "src/recogniser.c", "example/main.c")
+    },
     "wasm": {"recogniser.wasm", "recogniser.js"},
     "onnx": {"recogniser.onnx", "recogniser_input.py"},
     "bytes": {"recogniser.bsn"},
@@ -34,7 +45,7 @@ def test_files_and_report(tmp_path, to):
     assert set(report["accuracy"]) == {"network", "export"}
     if to != "bytes":
         assert report["agreement"]["same_class"] == 1.0
-    if to in ("c", "arduino"):
+    if to in ("c", "arduino", "platformio", "cmake"):
         assert report["stream"]["largest_difference"] < 1e-5
         assert report["open_ended"]["inputs"] == len(sequences())
         assert report["export_seconds"] < 5

@@ -30,7 +30,7 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("to", ["c", "arduino", "wasm", "onnx", "bytes"])
+@pytest.mark.parametrize("to", ["c", "arduino", "platformio", "cmake", "wasm", "onnx", "bytes"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_write_nothing_anywhere(tmp_path, to, name):
     folder = tmp_path / "deep" / "er" / "out"

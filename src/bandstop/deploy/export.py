@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -20,7 +20,9 @@ from bandstop.deploy.c.arduino import arduino_texts, arduino_zip
 from bandstop.deploy.c.code import NetworkCode
 from bandstop.deploy.c.files import CFiles, assemble
 from bandstop.deploy.c.fixed import emit_fixed
+from bandstop.deploy.c.library import library_of
 from bandstop.deploy.c.names import check_c_name, check_file_name
+from bandstop.deploy.c.projects import cmake_texts, platformio_texts
 from bandstop.deploy.c.size import emit_size
 from bandstop.deploy.c.speed import emit_speed
 from bandstop.deploy.ir.program import Floats
@@ -98,7 +100,7 @@ def export_model(
     check_file_name((options or ExportOptions()).name)
     job = _Job(model, options or ExportOptions(), sequences, np.asarray(inputs, np.float32), labels)
     started = time.perf_counter()
-    {"c": _c, "arduino": _arduino, "wasm": _wasm, "onnx": _onnx, "bytes": _bytes}[to](job)
+    _MAKERS[to](job)
     job.report = {
         "to": to,
         "kept": model.kept,
@@ -195,7 +197,19 @@ def _c(job: _Job) -> None:
 
 def _arduino(job: _Job) -> None:
     files = _checked_c(job)
-    job.files[f"{files.name}-arduino.zip"] = arduino_zip(arduino_texts(job.model, files))
+    job.files[f"{files.name}-arduino.zip"] = arduino_zip(arduino_texts(library_of(job.model, files)))
+
+
+def _platformio(job: _Job) -> None:
+    files = _checked_c(job)
+    texts = platformio_texts(library_of(job.model, files))
+    job.files |= {f"{files.name}-platformio/{path}": text.encode() for path, text in texts.items()}
+
+
+def _cmake(job: _Job) -> None:
+    files = _checked_c(job)
+    texts = cmake_texts(library_of(job.model, files))
+    job.files |= {f"{files.name}-cmake/{path}": text.encode() for path, text in texts.items()}
 
 
 def _checked_c(job: _Job) -> CFiles:
@@ -248,13 +262,24 @@ def _bytes(job: _Job) -> None:
     job.files[f"{job.options.name}.bsn"] = data
 
 
+_MAKERS: dict[Format, Callable[[_Job], None]] = {
+    "c": _c,
+    "arduino": _arduino,
+    "platformio": _platformio,
+    "cmake": _cmake,
+    "wasm": _wasm,
+    "onnx": _onnx,
+    "bytes": _bytes,
+}
+
+
 def _write_all(folder: Path, files: dict[str, bytes]) -> None:
     """All files or none: written aside first, then moved."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as made:
         for name, data in files.items():
-            (Path(made) / name).parent.mkdir(exist_ok=True)
+            (Path(made) / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(made) / name).write_bytes(data)
         for name in files:
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(str(Path(made) / name), str(folder / name))

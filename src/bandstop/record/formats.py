@@ -6,5 +6,6 @@ from typing import Literal
 
 __all__ = ["Format"]
 
-Format = Literal["c", "arduino", "onnx", "wasm", "bytes"]
-"""C99 source, Arduino library, ONNX file, WebAssembly module, or the smallest file."""
+Format = Literal["c", "arduino", "platformio", "cmake", "onnx", "wasm", "bytes"]
+"""C99 source, Arduino library, PlatformIO or CMake project, ONNX file, WebAssembly module, or the smallest
+file."""

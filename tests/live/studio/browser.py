@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bandstop.live import make_hand_streams
 from bandstop.live.stream import Stream
+from bandstop.live.studio.recordings import Recordings
 from bandstop.skeleton import SequenceSet, make_hands
 
 FEW = ("wave", "pour", "grasp")
+CAMERA = (
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+"""A camera that shows a file, and WebGL without a graphics card."""
 
 
 def open_chromium(*more: str):
@@ -37,6 +49,14 @@ def few_hands(people: int = 4, repetitions: int = 3) -> SequenceSet:
     return hands.subset(np.isin(hands.labels, wanted) & (hands.split == "train"))
 
 
+def recorded_folder(folder: Path) -> Path:
+    """The three gestures as a folder of recordings."""
+    hands, kept = few_hands(), Recordings(folder, folder.parent / "bin")
+    for i, (frames, label) in enumerate(zip(hands, hands.labels, strict=True)):
+        kept.save(hands.class_names[label], f"given-{i:03d}", frames)
+    return folder
+
+
 def a_stream(seed: int = 11) -> Stream:
     """A stream with all gestures, from which idle parts and trials are taken."""
     return make_hand_streams(seed, people=(1, 1, 1), repetitions=(1, 1, 1)).train[0]
@@ -55,3 +75,11 @@ def landmark_file(path: Path, frames: Sequence[np.ndarray] | np.ndarray) -> Path
     rows = [",".join(f"{value:.5g}" for value in np.asarray(frame).ravel()) for frame in frames]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
+
+
+def until(true: Callable[[], Any], seconds: float = 60) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import http.client
 import json
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +112,21 @@ def page(driver: Any, studio: Visitor) -> Iterator[Any]:
     driver.switch_to.window(driver.window_handles[0])
     driver.execute_script("localStorage.clear()")
     driver.get("about:blank")
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A plain web server's handler that writes no log."""
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The address of a plain web server, and the folder that it shows."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()

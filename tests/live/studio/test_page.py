@@ -162,4 +162,4 @@ def test_the_camera_says_what_is_missing(page: Page, monkeypatch: pytest.MonkeyP
 def test_a_wrong_file_is_named(page: Page, tmp_path: Path) -> None:
     (tmp_path / "wrong.csv").write_text("1,2,3\n")
     page.find("#use-file").send_keys(str(tmp_path / "wrong.csv"))
-    page.until(lambda: "no row of 63 numbers" in page.text("#message"))
+    page.until(lambda: "wrong.csv" in page.text("#message"))

@@ -10,6 +10,7 @@ import pytest
 
 from bandstop.errors import DataError
 from bandstop.live.studio import recordings
+from bandstop.live.studio.answers import MOST_BODY
 from bandstop.live.studio.recordings import Recordings, checked_class
 from bandstop.skeleton import load
 from bandstop.skeleton.layouts import HAND
@@ -58,7 +59,12 @@ def test_the_token_in_the_address_becomes_a_cookie(studio):
 def test_every_answer_has_the_policy(studio):
     for path in ("/", "/api/state", "/nothing"):
         headers = studio("GET", path).headers
-        assert "default-src 'self'" in headers["content-security-policy"]
+        policy = headers["content-security-policy"]
+        assert (
+            "default-src 'none'" in policy
+            and "'unsafe-eval'" not in policy
+            and "'unsafe-inline'" not in policy
+        )
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
 
@@ -135,7 +141,7 @@ def test_wrong_recordings_are_refused(studio):
     broken[3, 4, 1] = np.nan
     assert studio.record("fist", "nan-1", broken).status == 400
     assert studio.record("fist", "short-1", wave(1)).status == 400
-    assert studio("PUT", "/api/recordings/fist/huge-1", bytes(17 << 20)).status == 400
+    assert studio("PUT", "/api/recordings/fist/huge-1", bytes(MOST_BODY + 1)).status == 400
     assert studio("POST", "/api/classes", b"[1]").status == 400
     assert studio("POST", "/api/trainings", {"epochs": "many"}).status == 400
     assert studio("POST", "/api/trainings", {"command": "rm"}).status == 400

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import zipfile
 
-from bandstop.deploy.c.files import CFiles
+from bandstop.deploy.c.library import Library
 from bandstop.deploy.c.text import filled
-from bandstop.deploy.model import DeployModel
-from bandstop.errors import ExportError
 
 __all__ = ["arduino_texts", "arduino_zip"]
 
@@ -16,26 +14,20 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Time stamp of every file, so that the same network gives the same bytes."""
 
 
-def arduino_texts(model: DeployModel, files: CFiles) -> dict[str, str]:
-    """Texts of the library by their paths in the zip; the sketch has ``setup`` and ``loop``, not ``main``."""
-    if model.normaliser is None:
-        raise ExportError(
-            "an Arduino library takes raw frames; a network without a normaliser is exported to C"
-        )
-    name = files.name
+def arduino_texts(library: Library) -> dict[str, str]:
+    """Texts of the library by their paths in the zip; a sketch has ``setup`` and ``loop``, not ``main``."""
+    name = library.name
     about = filled(
         "library.properties",
         name=name,
-        count=len(model.class_names),
-        joints=len(model.normaliser.node_scale),
-        state_bytes=files.state_bytes,
+        sentence=library.sentence,
+        paragraph=library.paragraph,
+        header=library.header,
     )
-    sketch = filled("serial.ino", name=name, NAME=name.upper())
-    sources = {f"{name}/src/{file}": text for file, text in files.texts.items()}
     return {
         f"{name}/library.properties": about + "\n",
-        **sources,
-        f"{name}/examples/serial/serial.ino": sketch + "\n",
+        **{f"{name}/src/{file}": text for file, text in library.sources.items()},
+        **{f"{name}/examples/{which}/{which}.ino": text for which, text in library.sketches.items()},
     }
 
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from string import Template
 
 from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.c.text import load_template
 from bandstop.deploy.run.toolchain import Build, build, zig_compiler
 from bandstop.errors import ExportError
 
-__all__ = ["CORTEX_M0PLUS", "CORTEX_M4", "Chip", "Footprint", "chip_footprint", "chip_image", "footprint"]
+__all__ = [
+    "CORTEX_M0PLUS",
+    "CORTEX_M4",
+    "Chip",
+    "Footprint",
+    "chip_footprint",
+    "chip_image",
+    "footprint",
+    "link_for_chip",
+]
 
 
 @dataclass(frozen=True)
@@ -84,16 +95,26 @@ def chip_image(files: CFiles, chip: Chip, *, host: bool, optimise: str = "-Oz") 
     return made.path.read_bytes()
 
 
-def _built(files: CFiles, chip: Chip, *, host: bool, optimise: str) -> Build:
-    """The linked image; what the compiler says has every function's stack frame."""
-    values = {"name": files.name, "NAME": files.name.upper(), "fpu": ENABLE_FPU if chip.fpu else ""}
-    texts = dict(files.texts)
-    sources = {"start.c": "start.c", "main.c": "chip_host_main.c" if host else "chip_main.c"}
-    for name, template in {**sources, "chip.ld": "chip.ld"}.items():
-        texts[name] = load_template(template, "bandstop.deploy.run.templates").substitute(values) + "\n"
+def link_for_chip(
+    sources: Mapping[str, str], main: str, name: str, chip: Chip, *, optimise: str = "-Oz"
+) -> Build:
+    """The linked image of ``sources`` with the program ``main``, in which ``${name}`` stands for the name.
+
+    What the compiler says has every function's stack frame.
+    """
+    values = {"name": name, "NAME": name.upper(), "fpu": ENABLE_FPU if chip.fpu else ""}
+    texts = {**sources, "main.c": Template(main).substitute(values) + "\n"}
+    for part in ("start.c", "chip.ld"):
+        texts[part] = load_template(part, "bandstop.deploy.run.templates").substitute(values) + "\n"
     arguments = ["-target", chip.target, f"-mcpu={chip.cpu}", optimise, *FLAGS]
     what = f"building for {chip.name}"
     return build(texts, arguments, output="image.elf", what=what, compiler=zig_compiler())
+
+
+def _built(files: CFiles, chip: Chip, *, host: bool, optimise: str) -> Build:
+    template = "chip_host_main.c" if host else "chip_main.c"
+    main = load_template(template, "bandstop.deploy.run.templates").template
+    return link_for_chip(files.texts, main, files.name, chip, optimise=optimise)
 
 
 def chip_footprint(files: CFiles, chip: Chip) -> Footprint:

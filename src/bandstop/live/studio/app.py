@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from functools import wraps
 from importlib import resources
-from typing import Any
 
 import numpy as np
 from starlette.applications import Starlette
@@ -21,41 +17,20 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from bandstop.errors import BandstopError
 from bandstop.live.device import live_wasm_loader
 from bandstop.live.stream import NONE
 from bandstop.live.studio import mediapipe
+from bandstop.live.studio.answers import answering, read_body, read_json
 from bandstop.live.studio.guard import Guard
 from bandstop.live.studio.project import Project
-from bandstop.live.studio.recordings import FRAMES_PER_SECOND, JOINTS
+from bandstop.live.studio.recordings import FRAMES_PER_SECOND, JOINTS, read_landmark_file
 from bandstop.live.studio.takeaway import PACKAGES, make_package
 from bandstop.skeleton.layouts import HAND, MEDIAPIPE_TO_HAND
 
 __all__ = ["make_app"]
 
-MOST_BODY = 16 << 20
 _PAGE = resources.files("bandstop.live.studio") / "page"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-Handler = Callable[["Studio", Request], Awaitable[Response]]
-
-
-def _answering(handler: Handler) -> Handler:
-    """Turn what a user can mend into an answer with one sentence."""
-
-    @wraps(handler)
-    async def safe(self: Studio, request: Request) -> Response:
-        try:
-            return await handler(self, request)
-        except BandstopError as error:
-            return JSONResponse({"problem": str(error)}, status_code=400)
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            said = (
-                "the disk is full: nothing was lost, make room and it is sent again" if full else f"{error}"
-            )
-            return JSONResponse({"problem": said}, status_code=507 if full else 500)
-
-    return safe
 
 
 class Studio:
@@ -63,6 +38,7 @@ class Studio:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._making = asyncio.Lock()
 
     async def page(self, request: Request) -> Response:
         """The page and its modules, by name from the package."""
@@ -82,7 +58,7 @@ class Studio:
             return Response("there is no such file", status_code=404)
         return FileResponse(folder / name, headers={"cache-control": "private, max-age=86400"})
 
-    @_answering
+    @answering
     async def state(self, request: Request) -> Response:
         """Everything the page shows at its start."""
         classes = await run_in_threadpool(self.project.recordings.classes)
@@ -102,22 +78,22 @@ class Studio:
             }
         )
 
-    @_answering
+    @answering
     async def add_class(self, request: Request) -> Response:
         """A new, empty class."""
-        name = self.project.recordings.add_class(str((await _json(request)).get("name", "")))
+        name = self.project.recordings.add_class(str((await read_json(request)).get("name", "")))
         return JSONResponse({"name": name}, status_code=201)
 
-    @_answering
+    @answering
     async def remove_class(self, request: Request) -> Response:
         """Remove an empty class."""
         self.project.recordings.remove_class(request.path_params["class_name"])
         return JSONResponse({})
 
-    @_answering
+    @answering
     async def save(self, request: Request) -> Response:
         """A recording: float32 values of [frames, joints, 3], little-endian."""
-        body = await _body(request)
+        body = await read_body(request)
         if len(body) % (12 * JOINTS):
             return JSONResponse({"problem": f"a frame has {12 * JOINTS} bytes"}, status_code=400)
         frames = np.frombuffer(body, "<f4").reshape(-1, JOINTS, 3)
@@ -127,76 +103,90 @@ class Studio:
         )
         return JSONResponse(asdict(saved), status_code=201)
 
-    @_answering
+    @answering
     async def read(self, request: Request) -> Response:
         """The frames of a recording, as they were sent."""
         path = request.path_params
         frames = await run_in_threadpool(self.project.recordings.read, path["class_name"], path["identifier"])
         return Response(frames.astype("<f4").tobytes(), media_type="application/octet-stream")
 
-    @_answering
+    @answering
     async def delete(self, request: Request) -> Response:
         """Move a recording to the bin."""
         path = request.path_params
         self.project.recordings.delete(path["class_name"], path["identifier"])
         return JSONResponse({})
 
-    @_answering
+    @answering
     async def restore(self, request: Request) -> Response:
         """Take a deletion back."""
         path = request.path_params
         return JSONResponse(asdict(self.project.recordings.restore(path["class_name"], path["identifier"])))
 
-    @_answering
+    @answering
+    async def landmarks_of_file(self, request: Request) -> Response:
+        """The frames of a landmark file that the page sends, in the studio's order of joints."""
+        frames = await run_in_threadpool(
+            read_landmark_file, request.path_params["name"], await read_body(request)
+        )
+        return Response(frames.astype("<f4").tobytes(), media_type="application/octet-stream")
+
+    @answering
     async def train(self, request: Request) -> Response:
         """Begin a training."""
-        number = self.project.trainings.start(await _json(request))
+        number = self.project.trainings.start(await read_json(request))
         return JSONResponse({"number": number}, status_code=201)
 
-    @_answering
+    @answering
     async def resume(self, request: Request) -> Response:
         """Go on with a stopped training."""
         return JSONResponse({"number": self.project.trainings.resume(int(request.path_params["number"]))})
 
-    @_answering
+    @answering
     async def cancel(self, request: Request) -> Response:
         """Stop the training under way."""
         await run_in_threadpool(self.project.trainings.cancel)
         return JSONResponse({})
 
-    @_answering
+    @answering
+    async def choose(self, request: Request) -> Response:
+        """Remember which size of a training is tried and taken away."""
+        asked = await read_json(request)
+        self.project.trainings.choose(int(request.path_params["number"]), str(asked.get("point", "")))
+        return JSONResponse({})
+
+    @answering
     async def module(self, request: Request) -> Response:
-        """The WebAssembly module of a training, for the page to try."""
-        number = int(request.path_params["number"])
-        file = self.project.trainings.run_folder(number) / "export" / "recogniser_live.wasm"
+        """The WebAssembly module of a point of a training, for the page to try."""
+        number, point = int(request.path_params["number"]), request.path_params["point"]
+        file = self.project.trainings.point_folder(number, point) / "export" / "recogniser_live.wasm"
         if not file.is_file():
             return Response("there is no such file", status_code=404)
         return FileResponse(file, media_type="application/wasm")
 
-    @_answering
+    @answering
     async def package(self, request: Request) -> Response:
         """A package to take away; with HEAD only its size."""
-        number, what = int(request.path_params["number"]), request.path_params["what"]
+        number, point, what = (request.path_params[key] for key in ("number", "point", "what"))
         trainings = self.project.trainings
-        file = await run_in_threadpool(
-            make_package, what, trainings.run_folder(number), trainings.place(number) / "packages"
-        )
+        run, place = trainings.point_folder(int(number), point), trainings.place(int(number)) / "packages"
+        async with self._making:  # one at a time: compilers would only slow each other down
+            file = await run_in_threadpool(make_package, what, run, place / point)
         return FileResponse(file, filename=f"bandstop-{what}.zip", media_type="application/zip")
 
     async def progress(self, socket: WebSocket) -> None:
         """Send each new epoch of the newest training, and every change of state."""
         await socket.accept()
-        sent: tuple[int, int, str] = (0, 0, "")
+        sent: tuple[object, ...] = (0, 0)
         try:
             while True:
                 numbers = self.project.trainings.numbers()
                 if numbers:
-                    last, rows, _ = sent
-                    after = rows if last == numbers[-1] else 0
+                    after = int(str(sent[1])) if sent[0] == numbers[-1] else 0
                     found = await run_in_threadpool(self.project.trainings.progress, numbers[-1], after)
                     if found["done"] < after:  # resumed from an earlier checkpoint
                         found = await run_in_threadpool(self.project.trainings.progress, numbers[-1], 0)
-                    now = (numbers[-1], found["done"], found["state"])
+                    now = (*(found[k] for k in ("number", "done", "state", "point")), len(found["points"]))
                     if now != sent:
                         await socket.send_text(
                             json.dumps({**found, "after": found["done"] - len(found["rows"])})
@@ -210,30 +200,11 @@ class Studio:
             return
 
 
-async def _body(request: Request) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BODY:
-            raise BandstopError(f"a recording has at most {MOST_BODY} bytes")
-        parts.append(part)
-    return b"".join(parts)
-
-
-async def _json(request: Request) -> dict[str, Any]:
-    try:
-        found = json.loads(await _body(request) or b"{}")
-    except ValueError:
-        raise BandstopError("the request is not valid JSON") from None
-    if not isinstance(found, dict):
-        raise BandstopError("the request must be an object")
-    return found
-
-
 def make_app(project: Project, *, port: int, token: str | None = None) -> Starlette:
     """The application for one project, guarded by ``token``."""
     studio = Studio(project)
     one = "/api/recordings/{class_name}/{identifier}"
+    point = "/api/trainings/{number:int}/points/{point}"
     routes = [
         Route("/", studio.page),
         Route("/page/{name}", studio.page),
@@ -241,6 +212,7 @@ def make_app(project: Project, *, port: int, token: str | None = None) -> Starle
         Route("/api/state", studio.state),
         Route("/api/classes", studio.add_class, methods=["POST"]),
         Route("/api/classes/{class_name}", studio.remove_class, methods=["DELETE"]),
+        Route("/api/landmarks/{name}", studio.landmarks_of_file, methods=["POST"]),
         Route(one, studio.save, methods=["PUT"]),
         Route(one, studio.read, methods=["GET"]),
         Route(one, studio.delete, methods=["DELETE"]),
@@ -248,9 +220,12 @@ def make_app(project: Project, *, port: int, token: str | None = None) -> Starle
         Route("/api/trainings", studio.train, methods=["POST"]),
         Route("/api/trainings/cancel", studio.cancel, methods=["POST"]),
         Route("/api/trainings/{number:int}/resume", studio.resume, methods=["POST"]),
-        Route("/api/trainings/{number:int}/recogniser.wasm", studio.module),
-        Route("/api/trainings/{number:int}/packages/{what}", studio.package),
+        Route("/api/trainings/{number:int}/choice", studio.choose, methods=["PUT"]),
+        Route(point + "/recogniser.wasm", studio.module),
+        Route(point + "/packages/{what}", studio.package),
         WebSocketRoute("/api/progress", studio.progress),
     ]
     guard = Middleware(Guard, token=token or secrets.token_urlsafe(24), port=port)
-    return Starlette(routes=routes, middleware=[guard])
+    app = Starlette(routes=routes, middleware=[guard])
+    app.router.redirect_slashes = False  # an address is right or refused
+    return app

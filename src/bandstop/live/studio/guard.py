@@ -24,11 +24,11 @@ _SAME_SITE = ("same-origin", "none", None)
 def _policy(port: int) -> dict[str, str]:
     sockets = f"ws://127.0.0.1:{port} ws://localhost:{port}"
     return {
-        # MediaPipe's own loader compiles WebAssembly and builds functions from text: hence the two evals.
+        # MediaPipe and the recogniser compile WebAssembly; nothing builds functions from text.
         "content-security-policy": (
-            "default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'; style-src 'self'; "
-            f"img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self' blob: data: {sockets}; "
-            "worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+            f"media-src 'self' blob:; connect-src 'self' {sockets}; "
+            "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
         ),
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

@@ -12,10 +12,13 @@ from typing import Any
 
 from bandstop.errors import ConfigError
 from bandstop.files import write_text
-from bandstop.live.studio.worker import JOB, OUTCOME, Job, read_job
+from bandstop.live.studio.points import POINT, RATES, read_points
+from bandstop.live.studio.worker import JOB, ONLY, OUTCOME, POINTS, Job, read_job
 
 __all__ = ["Trainings"]
 
+CHOICE = "choice.json"
+"""Which of its points a training shows, where the user has chosen."""
 _SHOWN = ("epoch", "loss", "train_accuracy", "kept", "rate", "seconds")
 
 
@@ -37,8 +40,40 @@ class Trainings:
         return self.folder / f"{number}"
 
     def run_folder(self, number: int) -> Path:
-        """Run folder of a training."""
-        return self.place(number) / "run"
+        """Run folder of a training as it was trained."""
+        return self.place(number) / ONLY
+
+    def point_folder(self, number: int, name: str) -> Path:
+        """Run folder of a point of a training; refused if there is none of this name."""
+        folder = self.run_folder(number) if name == ONLY else self.place(number) / POINTS / name
+        if name not in self._point_names(number) or not (folder / POINT).is_file():
+            raise ConfigError(f"training {number} has no point {name[:80]!r}")
+        return folder
+
+    def _point_names(self, number: int) -> list[str]:
+        points = self.place(number) / POINTS
+        return [ONLY, *(sorted(p.name for p in points.iterdir()) if points.is_dir() else [])]
+
+    def points(self, number: int) -> list[dict[str, Any]]:
+        """What is known of the sizes of a training so far, the smallest first."""
+        names = self._point_names(number)
+        folders = [self.run_folder(number), *(self.place(number) / POINTS / name for name in names[1:])]
+        return read_points(folders)
+
+    def choose(self, number: int, name: str) -> None:
+        """Remember which point is tried and taken away."""
+        self.point_folder(number, name)
+        write_text(self.place(number) / CHOICE, json.dumps({"point": name}))
+
+    def chosen(self, number: int) -> str | None:
+        """The chosen point; unless chosen, the smallest of those that find most gestures."""
+        points = self.points(number)
+        with suppress(OSError, ValueError, KeyError):
+            name = json.loads((self.place(number) / CHOICE).read_text(encoding="utf-8"))["point"]
+            if name in [point["name"] for point in points]:
+                return str(name)
+        best = max(points, key=lambda point: point["measures"]["detection_rate"], default=None)
+        return None if best is None else str(best["name"])
 
     @property
     def running(self) -> int | None:
@@ -52,6 +87,7 @@ class Trainings:
         job = replace(
             Job(str(self.recordings), str(self.run_folder(number)), epochs=80), **_settings(settings)
         )
+        _ = job.config  # refuses settings that no training has, before anything is written
         place = self.place(number)
         place.mkdir(parents=True)
         write_text(place / JOB, json.dumps(asdict(job), indent=1))
@@ -101,7 +137,10 @@ class Trainings:
         return {
             "number": number,
             "state": state,
-            "epochs": job.epochs,
+            "epochs": job.config.epochs,
+            "points": self.points(number),
+            "points_wanted": len(RATES) if job.many else 1,
+            "point": self.chosen(number),
             "done": len(rows),
             "rows": rows[after:],
             "outcome": outcome,
@@ -116,7 +155,7 @@ class Trainings:
 
 def _settings(asked: dict[str, Any]) -> dict[str, Any]:
     """The settings of a job that the page may choose, checked."""
-    allowed = {"rate": float, "bytes": int, "epochs": int, "false_alarms": float, "seed": int}
+    allowed = {"rate": float, "bytes": int, "epochs": int, "false_alarms": float, "seed": int, "many": bool}
     unknown = sorted(set(asked) - set(allowed))
     if unknown:
         raise ConfigError(f"a training has no setting {unknown[0]!r}")
@@ -124,7 +163,7 @@ def _settings(asked: dict[str, Any]) -> dict[str, Any]:
         found = {key: allowed[key](value) for key, value in asked.items() if value is not None}
     except (TypeError, ValueError):
         raise ConfigError(f"settings of a training are numbers, found {asked}") from None
-    if "bytes" in found:
+    if "bytes" in found or found.get("many"):
         found["rate"] = None
     return found
 

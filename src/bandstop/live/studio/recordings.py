@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from bandstop.errors import DataError
 from bandstop.files import atomic_write, write_text
 from bandstop.live.stream import NONE
+from bandstop.skeleton import load_file, match_joints
 from bandstop.skeleton.layouts import HAND
 
-__all__ = ["FRAMES_PER_SECOND", "JOINTS", "Recording", "Recordings"]
+__all__ = ["FRAMES_PER_SECOND", "JOINTS", "Recording", "Recordings", "read_landmark_file"]
 
 FRAMES_PER_SECOND = 30
 """The page puts frames on this clock before it sends them, however fast the camera is."""
@@ -49,6 +51,29 @@ def checked_class(name: str) -> str:
             f"found {name[:80]!r}"
         )
     return name
+
+
+def read_landmark_file(name: str, data: bytes) -> NDArray[np.float32]:
+    r"""Frames ``[T, 21, 3]`` of a file as `bandstop train` reads it, in the studio's order of joints.
+
+    >>> header = ",".join(f"{joint}_{axis}" for joint in range(21) for axis in "xyz")
+    >>> rows = [",".join(map(str, range(63)))] * 2
+    >>> read_landmark_file("two.csv", "\n".join([header, *rows]).encode()).shape
+    (2, 21, 3)
+    """
+    suffix = Path(name).suffix.lower()
+    with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
+        path = Path(made) / f"landmarks{suffix if suffix.isascii() else ''}"
+        path.write_bytes(data)
+        try:
+            found = load_file(path)
+            ordered = match_joints(found, HAND.joint_names, JOINTS).repaired()
+        except DataError as problem:
+            raise DataError(str(problem).replace(str(path), name[:80])) from None
+    frames = np.asarray(ordered[0], np.float32)
+    if len(frames) > MOST_FRAMES:
+        raise DataError(f"{name[:80]} has {len(frames)} frames; a recording has at most {MOST_FRAMES}")
+    return frames
 
 
 class Recordings:

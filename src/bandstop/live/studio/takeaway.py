@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bandstop.deploy.export import export_model
+from bandstop.deploy import ExportOptions, export_model
 from bandstop.errors import ConfigError, ExportError
 from bandstop.files import atomic_write
 from bandstop.live.data import joined_live
 from bandstop.live.export import device_model, export_live
 from bandstop.live.recogniser import load_live
+from bandstop.live.studio.projects import Project, export_live_project
+from bandstop.live.studio.static_page import export_page
 from bandstop.record.folder import CONFIG, LIVE, LOG, METRICS, MODEL, REPORT
 from bandstop.skeleton import load
 from bandstop.training.model_file import load_recogniser
@@ -31,11 +33,22 @@ def _stream(run: Path) -> np.ndarray:
 
 
 def _c(run: Path, folder: Path) -> None:
-    export_live(run, "c", folder, frames=_stream(run))
+    export_live(run, "c", folder, frames=_stream(run), options=ExportOptions(aim="size"))
+
+
+def _project(to: Project) -> Callable[[Path, Path], None]:
+    def make(run: Path, folder: Path) -> None:
+        export_live_project(run, to, folder, frames=_stream(run))
+
+    return make
 
 
 def _wasm(run: Path, folder: Path) -> None:
     export_live(run, "wasm", folder, frames=_stream(run))
+
+
+def _page(run: Path, folder: Path) -> None:
+    export_page(run, folder, frames=_stream(run))
 
 
 def _onnx(run: Path, folder: Path) -> None:
@@ -60,11 +73,15 @@ def _run(run: Path, folder: Path) -> None:
 
 
 PACKAGES: dict[str, tuple[str, Callable[[Path, Path], None]]] = {
-    "c": ("C99 for any device, no library needed", _c),
-    "wasm": ("WebAssembly for the browser, with a loader", _wasm),
-    "onnx": ("ONNX, the network alone", _onnx),
-    "report": ("a page of pictures about the training", _report),
-    "run": ("the run folder: weights, settings, log", _run),
+    "c": ("C99: plain source for any device, no library needed", _c),
+    "arduino": ("Arduino: a library for the IDE, with a sketch for the serial port", _project("arduino")),
+    "platformio": ("PlatformIO: a project that builds as it is", _project("platformio")),
+    "cmake": ("CMake: a library for your C or C++ project, with an example", _project("cmake")),
+    "page": ("Web page: camera, landmarks and recogniser in a folder for any web server", _page),
+    "wasm": ("WebAssembly: the recogniser for a page of your own, with a loader", _wasm),
+    "onnx": ("ONNX: the network alone, for other tools", _onnx),
+    "report": ("Report: a page of pictures about the training", _report),
+    "run": ("Run folder: weights, settings and log, for `bandstop` itself", _run),
 }
 """Name → (what it is, what makes it)."""
 

@@ -1,43 +1,55 @@
 """A training of the studio, in a process of its own: ``python -m bandstop.live.studio.worker JOB.json``.
 
-It writes what the page wants to know beside the run: `log.jsonl` (training's own), and at the end
-`outcome.json`. A killed worker leaves a checkpoint; the same job started again goes on from there.
+It writes what the page wants to know beside the run: `log.jsonl` (training's own), a `point.json` for every
+size that was judged, and at the end `outcome.json`. A killed worker leaves a checkpoint and the points that
+it finished; the same job started again goes on from there.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bandstop.errors import BandstopError
 from bandstop.files import write_text
-from bandstop.live.data import LiveData, joined_live
-from bandstop.live.export import export_live
-from bandstop.live.fit import LiveResult, fit_live, live_config
+from bandstop.live.data import joined_live
+from bandstop.live.fit import fit_live, live_config
+from bandstop.live.studio.points import POINT, RATES, describe_point, extract_point
 from bandstop.record.folder import CONFIG
 from bandstop.skeleton import load
 from bandstop.training.config import RunConfig
+from bandstop.training.presets import many_rates
 
-__all__ = ["JOB", "OUTCOME", "Job", "main", "read_job", "wilson"]
+__all__ = ["JOB", "ONLY", "OUTCOME", "POINTS", "Job", "main", "read_job"]
 
-OUTCOME, JOB = "outcome.json", "job.json"
+OUTCOME, JOB, POINTS = "outcome.json", "job.json", "points"
+ONLY = "run"
+"""Name of the only point of a training for one budget, whose folder is the run itself."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What the page asked for."""
+    """What the page asked for: a rate, or bytes, or every rate at once (``many``)."""
 
     recordings: str
     out: str
     rate: float | None = 0.95
     bytes: int | None = None
+    many: bool = False
     epochs: int = 80
     seed: int = 0
     false_alarms: float = 1.0
+
+    @property
+    def config(self) -> RunConfig:
+        """The settings of the training; one for every rate has three times the epochs."""
+        asked = RunConfig(data=self.recordings, epochs=self.epochs, seed=self.seed)
+        if self.many:
+            return live_config(many_rates(replace(asked, rates=f"{RATES[0]}:{RATES[-1]}")))
+        return live_config(replace(asked, rate=self.rate, bytes=self.bytes))
 
 
 def read_job(path: Path) -> Job:
@@ -45,52 +57,23 @@ def read_job(path: Path) -> Job:
     return Job(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def wilson(found: float, count: int) -> tuple[float, float]:
-    """The interval of 95 % for a share ``found`` of ``count`` trials (Wilson, 1927).
-
-    >>> tuple(round(end, 3) for end in wilson(0.9, 100))
-    (0.826, 0.945)
-    """
-    if count < 1:
-        return 0.0, 1.0
-    z2 = 1.96**2
-    centre = (found + z2 / (2 * count)) / (1 + z2 / count)
-    half = 1.96 * math.sqrt(found * (1 - found) / count + z2 / (4 * count**2)) / (1 + z2 / count)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def _outcome(result: LiveResult, exported: dict[str, Any]) -> dict[str, Any]:
-    measures = result.calibrated.measures
-    low, high = wilson(measures.detection_rate, measures.gestures)
+def run(job: Job) -> dict[str, Any]:
+    """Train, choose thresholds, and make what the page tries: one recogniser, or one of each size."""
+    out, place = Path(job.out), Path(job.out).parent
+    data = joined_live(load(job.recordings), seed=job.seed)
+    resume = (out / CONFIG).is_file()
+    result = fit_live(job.config, data, out, false_alarms=job.false_alarms, resume=resume)
+    if job.many:
+        for rate in reversed(RATES):
+            folder = place / POINTS / f"{rate:.3f}"
+            extract_point(out, rate, folder, data, false_alarms=job.false_alarms)
+    elif not (out / POINT).is_file():
+        describe_point(ONLY, out, data, result.calibrated, result.metrics)
     return {
         "state": "done",
-        "measures": measures.as_dict(),
-        "detection_interval": [round(low, 4), round(high, 4)],
-        "threshold": result.calibrated.rule.threshold,
-        "met": result.calibrated.met,
         "class_names": list(result.metrics.class_names),
-        "weights_kept": result.metrics.weights_kept,
-        "weights_total": result.metrics.weights_total,
         "seconds": result.metrics.seconds,
-        "export": exported,
     }
-
-
-def _check_stream(data: LiveData) -> Any:
-    longest = max(data.validation, key=len)
-    return longest.joints[:3000]
-
-
-def run(job: Job) -> dict[str, Any]:
-    """Train, choose the threshold, make the WebAssembly module for the page."""
-    out = Path(job.out)
-    data = joined_live(load(job.recordings), seed=job.seed)
-    config = live_config(
-        RunConfig(data=job.recordings, rate=job.rate, bytes=job.bytes, epochs=job.epochs, seed=job.seed)
-    )
-    result = fit_live(config, data, out, false_alarms=job.false_alarms, resume=(out / CONFIG).is_file())
-    exported = export_live(out, "wasm", out / "export", frames=_check_stream(data))
-    return _outcome(result, exported)
 
 
 def main(arguments: list[str]) -> int:

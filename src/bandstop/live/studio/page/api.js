@@ -7,7 +7,7 @@ export class Refused extends Error {
 async function ask(method, path, body) {
   let answer;
   try {
-    const json = body !== undefined && !(body instanceof Float32Array);
+    const json = body !== undefined && !(body instanceof Float32Array) && !(body instanceof Blob);
     answer = await fetch(path, { method, body: json ? JSON.stringify(body) : body, cache: "no-store" });
   } catch {
     throw new Refused("the studio does not answer; is `bandstop studio` still running?", 0);
@@ -31,11 +31,17 @@ export const restoreRecording = (c, id) => ask("POST", `${one(c, id)}/restore`);
 export const train = async (settings) => (await ask("POST", "/api/trainings", settings)).json();
 export const cancelTraining = () => ask("POST", "/api/trainings/cancel");
 export const resumeTraining = (number) => ask("POST", `/api/trainings/${number}/resume`);
-export const packageAddress = (number, what) => `/api/trainings/${number}/packages/${what}`;
-export const packageSize = async (number, what) =>
-  Number((await ask("HEAD", packageAddress(number, what))).headers.get("content-length"));
-export const moduleOf = async (number) =>
-  (await ask("GET", `/api/trainings/${number}/recogniser.wasm`)).arrayBuffer();
+export const choosePoint = (number, point) => ask("PUT", `/api/trainings/${number}/choice`, { point });
+const pointAddress = (number, point) => `/api/trainings/${number}/points/${encodeURIComponent(point)}`;
+export const packageAddress = (number, point, what) => `${pointAddress(number, point)}/packages/${what}`;
+export const packageSize = async (number, point, what) =>
+  Number((await ask("HEAD", packageAddress(number, point, what))).headers.get("content-length"));
+export const packageProblem = async (number, point, what) => // a HEAD has no text: ask once more for the sentence
+  ask("GET", packageAddress(number, point, what)).then(() => "", (problem) => problem.message);
+export const moduleOf = async (number, point) =>
+  (await ask("GET", `${pointAddress(number, point)}/recogniser.wasm`)).arrayBuffer();
+export const landmarksOf = async (file) =>
+  new Float32Array(await (await ask("POST", `/api/landmarks/${encodeURIComponent(file.name)}`, file)).arrayBuffer());
 
 // Calls `heard` with each message; connects again by itself. `changed` is told whether there is a connection.
 export function listen(heard, changed) {

@@ -9,7 +9,7 @@ import * as train from "./train.js";
 import * as trying from "./try.js";
 
 export const $ = (id) => document.getElementById(id);
-export const shared = { state: null, training: null, watchers: new Set(), source: null };
+export const shared = { state: null, training: null, watchers: new Set(), source: null, replaying: false };
 const SLOW = 12; // pictures a second below which quick gestures blur
 const arrivals = [];
 const STEPS = ["record", "train", "try", "take"];
@@ -31,8 +31,16 @@ export function element(name, { attributes = {}, ...properties } = {}, ...childr
   return made;
 }
 
+// The newest training that has come to its end, or null.
+export const finished = () => shared.state?.trainings.filter((one) => one.state === "done" && one.points.length).at(-1) ?? null;
+// What is known of the size of it that the user has chosen.
+export const chosenPoint = (training) => training.points.find((one) => one.name === training.point) ?? training.points.at(-1);
+export const kilobytes = (bytes) => (bytes < 1e6 ? `${(bytes / 1000).toFixed(bytes < 1e5 ? 1 : 0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
 export async function refresh() {
   shared.state = await api.state();
+  $("project").textContent = shared.state.project.split(/[\\/]/).at(-1);
+  $("project").title = shared.state.project;
   record.show();
   train.show();
   take.show();
@@ -67,50 +75,83 @@ function tabs() {
 }
 
 // Every frame goes to the picture and to whoever watches: a recording under way, the recogniser that is tried.
-function seen(time, joints) {
+export function seen(time, joints) {
   arrivals.push(performance.now());
   if (arrivals.length > 8) arrivals.shift();
   const rate = 1000 * (arrivals.length - 1) / Math.max(1, arrivals.at(-1) - arrivals[0]);
-  const slow = arrivals.length === 8 && rate < SLOW ? ` Only ${rate.toFixed(0)} pictures a second are read: too few for quick gestures.` : "";
-  $("source-state").textContent = (joints ? "A hand is seen." : "No hand is seen.") + slow;
-  drawHand($("skeleton"), joints, shared.state.edges);
+  const slow = shared.source?.live && arrivals.length === 8 && rate < SLOW ? ` Only ${rate.toFixed(0)} pictures a second are read: too few for quick gestures.` : "";
+  tell((joints ? "A hand is seen." : "No hand is seen.") + slow);
+  if (!shared.replaying) drawHand($("skeleton"), joints, shared.state.edges);
   for (const watch of shared.watchers) watch(time, joints);
 }
 
-async function use(start) {
+// A screen reader is told of changes only, not of every picture.
+function tell(text) { if ($("source-state").textContent !== text) $("source-state").textContent = text; }
+
+export async function use(start) {
   stopSource();
-  $("source-state").textContent = "Starting …";
+  tell("Starting …");
+  $("invitation").hidden = true;
   shared.source = await start();
   $("video").hidden = !shared.source.picture;
   $("video").parentElement.classList.toggle("plain", !shared.source.picture);
   $("stop-source").disabled = false;
+  $("use-camera").classList.remove("main");
   record.show();
 }
 
 export function stopSource() {
   shared.source?.stop();
   shared.source = null;
+  arrivals.length = 0;
   $("video").hidden = true;
   $("stop-source").disabled = true;
-  $("source-state").textContent = "Nothing is seen.";
+  $("use-camera").classList.add("main");
+  $("invitation").hidden = false;
+  tell("Nothing is seen.");
   drawHand($("skeleton"), null, []);
   if (shared.state) record.show();
 }
 
-async function useFile(file) {
-  const { landmark_order: order, frames_per_second: rate } = shared.state;
-  if (file.type.startsWith("video/")) {
-    return sources.videoFile(file, $("video"), order, seen, failed);
-  }
-  return sources.landmarkFrames(sources.parseLandmarks(file.name, await file.text()), rate, Number($("speed").value), seen);
+export const isVideo = (file) => file.type.startsWith("video/") || /\.(mp4|webm|mov|mkv|avi)$/i.test(file.name);
+
+export function needLandmarks() {
+  if (!shared.state.mediapipe) throw new Error("pictures need MediaPipe's files: run `bandstop studio --setup` once, then reload this page");
 }
 
-const failed = (problem) => { stopSource(); say(problem.message); };
+// Frames of a landmark file, each 63 floats; the server reads every format that training reads.
+export async function framesOf(file) {
+  const floats = await api.landmarksOf(file), width = 3 * shared.state.joints;
+  return Array.from({ length: floats.length / width }, (_, i) => floats.subarray(i * width, (i + 1) * width));
+}
+
+async function useFile(file) {
+  const { landmark_order: order, frames_per_second: rate } = shared.state;
+  if (isVideo(file)) {
+    needLandmarks();
+    return sources.videoFile(file, $("video"), order, seen, failed, { rate });
+  }
+  return sources.landmarkFrames(await framesOf(file), rate, Number($("speed").value), seen);
+}
+
+export const failed = (problem) => { stopSource(); say(problem.message); };
+
+// Files dropped on `place` go to `taken`; the place shows that it would take them.
+export function takesFiles(place, shown, taken) {
+  place.addEventListener("dragover", (event) => { event.preventDefault(); event.stopPropagation(); shown.classList.add("dropping"); });
+  place.addEventListener("dragleave", () => shown.classList.remove("dropping"));
+  place.addEventListener("drop", trial(async (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    shown.classList.remove("dropping");
+    if (event.dataTransfer.files.length) await taken([...event.dataTransfer.files]);
+  }));
+}
 
 function sourceButtons() {
-  $("use-camera").addEventListener("click", trial(() => use(() => {
-    if (!shared.state.mediapipe) throw new Error("the camera needs MediaPipe's files: run `bandstop studio --setup` once, then reload");
-    return sources.camera($("video"), shared.state.landmark_order, seen, failed);
+  $("use-camera").addEventListener("click", trial(() => use(async () => {
+    needLandmarks();
+    return { ...await sources.camera($("video"), shared.state.landmark_order, seen, failed), live: true };
   }).catch(failed)));
   $("use-file").addEventListener("change", trial(async () => {
     const [file] = $("use-file").files;
@@ -118,13 +159,7 @@ function sourceButtons() {
     $("use-file").value = "";
   }));
   $("stop-source").addEventListener("click", stopSource);
-  const drop = $("seen");
-  drop.addEventListener("dragover", (event) => event.preventDefault());
-  drop.addEventListener("drop", trial(async (event) => {
-    event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file) await use(() => useFile(file)).catch(failed);
-  }));
+  takesFiles($("seen"), $("skeleton").parentElement, ([file]) => use(() => useFile(file)).catch(failed));
 }
 
 // What the browser still holds is sent at the start, when the connection is back, and every few seconds until it is stored.
@@ -145,7 +180,7 @@ async function begin() {
   let before = true;
   api.listen((news) => { shared.training = news; train.heard(news); }, (connected) => {
     $("connection").textContent = connected ? "" : "No connection to the studio; recordings are kept in the browser.";
-    if (connected && !before) trial(async () => { await empty(); await refresh(); })();
+    if (connected && !before) trial(async () => { await refresh(); await empty(); })();
     before = connected;
   });
   await empty();

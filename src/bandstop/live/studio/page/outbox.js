@@ -55,7 +55,7 @@ async function sendAll() {
     if (entry === null) { localStorage.removeItem(key); continue; }
     if (!entry.done && held.has(key)) continue;
     const floats = fromText(entry.floats);
-    if (!entry.done && floats.length < LEAST_FRAMES * 63) { localStorage.removeItem(key); continue; }
+    if (floats.length < 2 * 63 || (!entry.done && floats.length < LEAST_FRAMES * 63)) { localStorage.removeItem(key); continue; }
     try {
       stored.push({ ...(await api.saveRecording(entry.className, entry.id, floats)), recovered: !entry.done });
       localStorage.removeItem(key);

@@ -2,8 +2,9 @@
 import * as api from "./api.js";
 import { evenClock } from "./clock.js";
 import { drawHand } from "./draw.js";
-import { $, element, empty, refresh, say, shared, trial } from "./main.js";
+import { $, element, empty, failed, framesOf, isVideo, needLandmarks, refresh, say, seen, shared, stopSource, takesFiles, trial, use } from "./main.js";
 import * as outbox from "./outbox.js";
+import * as sources from "./sources.js";
 
 const IDLE_SECONDS = 20;
 let chosen = null;
@@ -12,10 +13,18 @@ let stop = null; // ends the recording under way
 export function show() {
   const { classes, none } = shared.state, names = Object.keys(classes).filter((name) => name !== none);
   if (!names.includes(chosen)) chosen = names[0] ?? null;
-  $("classes").replaceChildren(...names.map((name, i) => element("button", {
-    type: "button", onclick: () => { chosen = name; show(); $("classes").querySelector('[aria-checked="true"]').focus(); },
-    attributes: { role: "radio", "aria-checked": name === chosen, "data-class": name, ...(i < 9 ? { "aria-keyshortcuts": `${i + 1}` } : {}) },
-  }, name, element("span", { className: "count" }, `${classes[name].length}`))));
+  const focused = document.activeElement?.name === "class";
+  $("classes").replaceChildren(...names.map((name, i) => {
+    const input = element("input", { type: "radio", name: "class", value: name, checked: name === chosen, onchange: () => { chosen = name; show(); } });
+    const count = element("span", { className: "count", attributes: { "aria-label": `${classes[name].length} recordings` } }, `${classes[name].length}`);
+    const label = element("label", { attributes: { "data-class": name, ...(i < 9 ? { title: `Key ${i + 1}` } : {}) } }, input, name, count);
+    takesFiles(label, label, (files) => addFiles(name, files));
+    return label;
+  }));
+  if (focused) $("classes").querySelector(":checked")?.focus();
+  $("gestures").hidden = !names.length;
+  $("first").hidden = names.length > 1;
+  $("add-files").disabled = stop !== null || chosen === null;
   const busy = stop !== null, ready = shared.source !== null && !busy;
   $("record").disabled = !ready || chosen === null;
   $("record-idle").disabled = !ready;
@@ -27,7 +36,7 @@ export function show() {
 
 function row(one) {
   const seconds = (one.frames / shared.state.frames_per_second).toFixed(1);
-  const name = `${one.class_name}, ${seconds} s`;
+  const name = `${one.class_name === shared.state.none ? "idle hands" : one.class_name}, ${seconds} s`;
   return element("li", { attributes: { "data-id": one.identifier } }, element("span", {}, name), element("span", { className: "row" },
     element("button", { onclick: trial(() => replay(one)), attributes: { "aria-label": `Replay ${name}` } }, "Replay"),
     element("button", { onclick: trial(() => remove(one)), attributes: { "aria-label": `Delete ${name}` } }, "Delete")));
@@ -42,10 +51,21 @@ async function remove(one) {
 }
 
 async function replay(one) {
+  if (shared.replaying) return;
   const floats = await api.readRecording(one.class_name, one.identifier), width = 3 * shared.state.joints;
-  for (let at = 0; at < floats.length; at += width) {
-    drawHand($("skeleton"), floats.subarray(at, at + width), shared.state.edges);
-    await new Promise((resolve) => setTimeout(resolve, 1000 / shared.state.frames_per_second));
+  shared.replaying = true;
+  $("invitation").hidden = true;
+  $("named").textContent = `replay: ${one.class_name}`;
+  try {
+    for (let at = 0; at < floats.length; at += width) {
+      drawHand($("skeleton"), floats.subarray(at, at + width), shared.state.edges);
+      await new Promise((resolve) => setTimeout(resolve, 1000 / shared.state.frames_per_second));
+    }
+  } finally {
+    shared.replaying = false;
+    $("named").textContent = "";
+    drawHand($("skeleton"), null, []);
+    $("invitation").hidden = shared.source !== null;
   }
 }
 
@@ -70,7 +90,7 @@ function capture(className, seconds, given) {
       resolve(recording);
     };
     const watch = (time, joints) => {
-      if (!joints) return;
+      if (!joints) { $("recording-state").textContent = `Recording ${className}: no hand is seen, waiting for one.`; return; }
       for (const frame of clock.push(time, joints)) if (recording.frames.length < wanted) recording.add(frame);
       $("recording-state").textContent = `Recording ${className}: ${(recording.frames.length / shared.state.frames_per_second).toFixed(1)} s`;
       if (recording.frames.length >= wanted) done();
@@ -103,7 +123,54 @@ async function take(className, seconds, times) {
   }
 }
 
+// A whole video once through the landmarks; where no hand is seen nothing is recorded.
+async function videoFrames(file) {
+  needLandmarks();
+  const { landmark_order: order, frames_per_second: rate } = shared.state;
+  const clock = evenClock(rate), frames = [];
+  const watch = (time, joints) => {
+    seen(time, joints);
+    if (joints) frames.push(...clock.push(time, joints));
+    $("recording-state").textContent = `Reading ${file.name}: ${(frames.length / rate).toFixed(1)} s with a hand`;
+  };
+  await new Promise((resolve, reject) => {
+    use(() => sources.videoFile(file, $("video"), order, watch, reject, { rate, ended: resolve })).catch(reject);
+    stop = () => reject(new Error("stopped"));
+    show();
+  }).finally(stopSource);
+  return frames;
+}
+
+// Whole files as recordings of a class, one each.
+async function addFiles(className, files) {
+  if (stop !== null || className === null) return;
+  stop = () => {};
+  show();
+  let stored = 0;
+  try {
+    for (const file of files) {
+      const frames = isVideo(file) ? await videoFrames(file) : await framesOf(file);
+      if (frames.length < 2) throw new Error(`${file.name} shows no moving hand and was not added`);
+      const recording = outbox.begin(className);
+      frames.forEach((frame) => recording.add(frame));
+      const { problems } = await recording.finish();
+      if (problems.length) say(`${problems[0].message} (the recording is kept in the browser)`); else stored++;
+    }
+  } catch (problem) {
+    if (problem.message !== "stopped") failed(problem);
+  } finally {
+    stop = null;
+    await refresh().catch(() => {});
+    $("recording-state").textContent = `Added ${stored} of ${files.length} file${files.length > 1 ? "s" : ""} to ${className}.`;
+  }
+}
+
 export function begin() {
+  $("add-files").addEventListener("change", trial(async () => {
+    const files = [...$("add-files").files];
+    if (files.length) await addFiles(chosen, files);
+    $("add-files").value = "";
+  }));
   $("new-class").addEventListener("submit", trial(async (event) => {
     event.preventDefault();
     chosen = (await api.addClass($("class-name").value)).name;
@@ -114,11 +181,11 @@ export function begin() {
   $("record-idle").addEventListener("click", trial(() => take(shared.state.none, IDLE_SECONDS, 1)));
   $("stop-recording").addEventListener("click", () => stop?.());
   document.addEventListener("keydown", (event) => {
-    const busyField = event.target.closest("input, select, textarea") !== null;
+    const busyField = event.target.closest("input:not([type=radio]), select, textarea") !== null;
     if (busyField || event.ctrlKey || event.metaKey || event.altKey || $("step-record").hidden) return;
     const press = { r: "record", i: "record-idle", s: "stop-recording" }[event.key.toLowerCase()];
     if (press) $(press).click();
     const number = Number(event.key);
-    if (number >= 1) $("classes").children[number - 1]?.click();
+    if (number >= 1) $("classes").children[number - 1]?.querySelector("input").click();
   });
 }

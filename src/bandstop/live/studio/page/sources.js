@@ -1,6 +1,7 @@
-// Where landmarks come from: the camera, a video file, or a file of landmarks. Each calls `seen(time, joints)` with a time in
-// milliseconds and 63 floats (x, y, z of 21 joints in the studio's order), or null where no hand is seen.
+// Where landmarks come from: the camera, a video file, or frames of landmarks. Each calls `seen(time, joints)` with a time in
+// milliseconds and 63 floats (x, y, z of 21 joints in the wanted order), or null where no hand is seen.
 
+const MEDIAPIPE = new URL("../mediapipe/", import.meta.url).href; // beside this folder, wherever it is served
 let landmarker = null;
 
 // MediaPipe's own script, which defines `Hands`; loaded once from this machine.
@@ -8,12 +9,12 @@ async function mediapipe() {
   if (landmarker) return landmarker;
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = "/mediapipe/hands.js";
+    script.src = `${MEDIAPIPE}hands.js`;
     script.onload = resolve;
-    script.onerror = () => reject(new Error("MediaPipe's files are missing: run `bandstop studio --setup` once"));
+    script.onerror = () => reject(new Error("MediaPipe's files are missing: the folder mediapipe has no hands.js"));
     document.head.append(script);
   });
-  landmarker = new globalThis.Hands({ locateFile: (file) => `/mediapipe/${file}` });
+  landmarker = new globalThis.Hands({ locateFile: (file) => MEDIAPIPE + file });
   landmarker.setOptions({ maxNumHands: 1, modelComplexity: 1, minDetectionConfidence: 0.5, minTrackingConfidence: 0.5 });
   await landmarker.initialize();
   return landmarker;
@@ -31,7 +32,7 @@ async function watch(video, order, seen, clock, alive) {
   let time = 0;
   hands.onResults((found) => {
     const hand = found.multiHandLandmarks?.[0];
-    seen(time, hand ? ordered(hand, order, video.videoWidth / video.videoHeight) : null);
+    if (alive()) seen(time, hand ? ordered(hand, order, video.videoWidth / video.videoHeight) : null);
   });
   while (alive()) {
     time = clock();
@@ -40,8 +41,17 @@ async function watch(video, order, seen, clock, alive) {
   }
 }
 
+const WHY = {
+  NotAllowedError: "the browser was not allowed to use the camera: allow it beside the address and try again",
+  NotFoundError: "no camera was found: connect one, or open a file",
+  NotReadableError: "the camera is in use by another program",
+};
+
 export async function camera(video, order, seen, failed) {
-  const stream = await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 }, audio: false });
+  if (!navigator.mediaDevices) throw new Error("browsers give the camera only to pages of this machine or over https");
+  const wanted = { video: { width: 640, height: 480 }, audio: false };
+  const stream = await navigator.mediaDevices.getUserMedia(wanted)
+    .catch((problem) => { throw new Error(WHY[problem.name] ?? problem.message); });
   video.srcObject = stream;
   await video.play();
   let on = true;
@@ -49,26 +59,46 @@ export async function camera(video, order, seen, failed) {
   return { picture: true, stop() { on = false; stream.getTracks().forEach((track) => track.stop()); video.srcObject = null; } };
 }
 
-export async function videoFile(file, video, order, seen, failed) {
+const seek = (video, time) => new Promise((resolve) => {
+  if (video.currentTime === time) { resolve(); return; }
+  video.onseeked = resolve;
+  video.currentTime = time;
+});
+
+// Plays a video again and again; with `ended` once, and then says so. A picture is not shown before the last one was looked at,
+// however long that takes: the video is stepped by hand.
+export async function videoFile(file, video, order, seen, failed, { rate = 30, ended = null } = {}) {
   const address = URL.createObjectURL(file);
-  video.src = address;
-  video.loop = true;
-  await video.play();
   let on = true;
-  watch(video, order, seen, () => video.currentTime * 1000, () => on).catch(failed);
-  return { picture: true, stop() { on = false; video.pause(); video.removeAttribute("src"); URL.revokeObjectURL(address); } };
+  const stop = () => { on = false; video.removeAttribute("src"); video.load(); URL.revokeObjectURL(address); };
+  await new Promise((resolve, reject) => {
+    video.onloadeddata = resolve;
+    video.onerror = () => { stop(); reject(new Error(`${file.name} is not a video that this browser can play`)); };
+    video.src = address;
+  });
+  video.onerror = null;
+  if (!Number.isFinite(video.duration)) await seek(video, 1e7); // recorded by a browser: its length is found at its end
+  const hands = await mediapipe();
+  let time = 0;
+  hands.onResults((found) => {
+    const hand = found.multiHandLandmarks?.[0];
+    if (on) seen(time, hand ? ordered(hand, order, video.videoWidth / video.videoHeight) : null);
+  });
+  const length = Number.isFinite(video.duration) ? video.duration : 0;
+  const play = async () => {
+    for (let i = 0; on; i++) {
+      const at = length ? (i / rate) % length : 0;
+      if (ended && i / rate >= length) { ended(); return; }
+      await seek(video, at);
+      time = 1000 * i / rate;
+      if (on) await hands.send({ image: video });
+    }
+  };
+  play().catch(failed);
+  return { picture: true, stop };
 }
 
-// Frames of a CSV (63 columns, header or not) or of a JSON array of frames.
-export function parseLandmarks(name, text) {
-  const rows = name.endsWith(".json")
-    ? JSON.parse(text).map((frame) => frame.flat(2).map(Number))
-    : text.trim().split(/\r?\n/).map((line) => line.split(/[,;\t]/).map(Number));
-  const good = rows.filter((row) => row.length === 63 && row.every(Number.isFinite)).map((row) => Float32Array.from(row));
-  if (!good.length) throw new Error(`${name} has no row of 63 numbers (x, y, z of 21 joints)`);
-  return good;
-}
-
+// Frames of 63 floats, at `speed` times `rate` frames a second, again and again.
 export function landmarkFrames(frames, rate, speed, seen) {
   let i = 0;
   const step = 1000 / rate;

@@ -1,6 +1,7 @@
 // Step 2: a budget, a training that can be stopped and taken up again, and what came of it.
 import * as api from "./api.js";
-import { $, element, refresh, shared, trial } from "./main.js";
+import { $, refresh, shared, trial } from "./main.js";
+import * as sizes from "./sizes.js";
 
 const ENOUGH = 4;
 let rows = [];
@@ -13,49 +14,36 @@ export function show() {
   const wanting = [];
   if (gestures.length < 2) wanting.push("at least two gestures");
   if (few.length) wanting.push(`${ENOUGH} recordings or more of ${few.join(", ")}`);
-  const advice = classes[none]?.length ? "" : " Idle recordings would make false alarms rarer.";
+  const advice = classes[none]?.length ? "" : " Recordings of idle hands would make false alarms rarer.";
   $("enough").textContent = (wanting.length ? `Training needs ${wanting.join(" and ")}.` : "There is enough to train.") + advice;
   $("train").disabled = wanting.length > 0 || shared.training?.state === "running";
 }
 
 const thousands = (count) => count.toLocaleString("en-GB");
-const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
 export function heard(news) {
   if (news.number !== number || news.after < rows.length) rows = rows.slice(0, news.number === number ? news.after : 0);
   number = news.number;
   rows.push(...news.rows);
   const running = news.state === "running", outcome = news.outcome;
-  const epoch = rows.at(-1)?.epoch ?? 0;
-  $("train-progress").value = news.epochs ? epoch / news.epochs : 0;
+  const epoch = rows.at(-1)?.epoch ?? 0, trained = epoch === news.epochs;
+  // Sizes are judged after the last epoch: together a quarter of the way.
+  $("train-progress").value = 0.75 * epoch / news.epochs + 0.25 * news.points.length / news.points_wanted;
   $("cancel").disabled = !running;
   $("resume").disabled = running || news.state === "done";
   const last = rows.at(-1);
-  const detail = last ? `: epoch ${epoch} of ${news.epochs}, ${thousands(last.kept)} connections, ${last.train_accuracy.toFixed(0)} % of the training windows right` : "";
+  const kept = last?.kept ? `, ${thousands(last.kept)} connections` : "";
+  const detail = !last ? "" : trained ? `: size ${Math.min(news.points.length + 1, news.points_wanted)} of ${news.points_wanted} is being judged`
+    : `: epoch ${epoch} of ${news.epochs}${kept}, ${last.train_accuracy.toFixed(0)} % of the training windows right`;
   $("train-state").textContent = {
     running: `Training${detail || " begins"}.`,
     stopped: `Stopped${detail}. It can go on where it was.`,
     failed: `It did not work: ${outcome.problem ?? ""}`,
-    done: `Done in ${Math.round(outcome.seconds ?? 0)} s.`,
+    done: `Done in ${Math.round(outcome.seconds ?? 0)} s of training.`,
   }[news.state];
   draw();
-  showOutcome(news);
+  sizes.show(news);
   if (shared.state) { show(); if (news.state === "done") refresh(); }
-}
-
-function showOutcome({ state, outcome }) {
-  $("outcome").replaceChildren();
-  if (state !== "done") return;
-  const m = outcome.measures, [low, high] = outcome.detection_interval;
-  const facts = {
-    "Gestures found": `${percent(m.detection_rate)} of ${m.gestures} held-out ones (between ${percent(low)} and ${percent(high)}, 95 % sure)`,
-    "False alarms": `${m.false_alarms_per_minute.toFixed(1)} a minute${outcome.met ? "" : ", more than you asked for: record more, idle hands too"}`,
-    "Named": `${(m.delay_frames / 30).toFixed(2)} s after the end (median)`,
-    "Connections": `${thousands(outcome.weights_kept)} of ${thousands(outcome.weights_total)}`,
-    "Module": `${thousands(outcome.export.files["recogniser_live.wasm"])} bytes of WebAssembly`,
-    "Memory": `${thousands(outcome.export.state_bytes)} bytes while it runs`,
-  };
-  for (const [name, value] of Object.entries(facts)) $("outcome").append(element("dt", {}, name), element("dd", {}, value));
 }
 
 function draw() {
@@ -79,16 +67,17 @@ function draw() {
     pen.fillText(name, at, 14);
   };
   line(ink.getPropertyValue("--accent"), [], (row) => row.train_accuracy / 100, "accuracy on training windows", 60);
-  line(ink.getPropertyValue("--alarm"), [6, 4], (row) => (row.kept ?? 0) / most, "connections kept", 300);
+  if (rows.some((row) => row.kept !== rows[0].kept)) line(ink.getPropertyValue("--alarm"), [6, 4], (row) => (row.kept ?? 0) / most, "connections kept", 300);
 }
 
 function budget() {
-  const bytes = document.querySelector('[name="budget"]:checked').value === "bytes";
-  $("rate-label").hidden = bytes;
-  $("bytes-label").hidden = !bytes;
+  const kind = document.querySelector('[name="budget"]:checked').value;
+  $("rate-label").hidden = kind !== "rate";
+  $("bytes-label").hidden = kind !== "bytes";
+  $("many-hint").hidden = kind !== "many";
   $("rate-shown").textContent = `${$("rate").value} %`;
   $("bytes-shown").textContent = `${$("bytes").value} kB`;
-  return bytes ? { bytes: 1000 * Number($("bytes").value) } : { rate: Number($("rate").value) / 100 };
+  return { many: { many: true }, bytes: { bytes: 1000 * Number($("bytes").value) }, rate: { rate: Number($("rate").value) / 100 } }[kind];
 }
 
 export function begin() {
@@ -99,6 +88,7 @@ export function begin() {
   });
   $("cancel").addEventListener("click", trial(() => api.cancelTraining()));
   $("resume").addEventListener("click", trial(() => api.resumeTraining(number)));
+  sizes.begin();
   budget();
   draw();
 }

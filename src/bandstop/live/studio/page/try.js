@@ -2,18 +2,21 @@
 import * as api from "./api.js";
 import { evenClock } from "./clock.js";
 import { load } from "./live.js";
-import { $, element, shared, trial } from "./main.js";
+import { $, chosenPoint, element, finished, kilobytes, shared, trial } from "./main.js";
 
 const TRIALS = "bandstop-trials";
-let live = null, loaded = 0, clock = null;
-const trials = () => { try { return JSON.parse(localStorage.getItem(TRIALS)) ?? []; } catch { return []; } };
-
-const newest = () => shared.state.trainings.filter((one) => one.state === "done").at(-1)?.number ?? 0;
+const SHOWN = 1500; // milliseconds for which a name stands over the picture
+let live = null, loaded = "", clock = null, fading = 0;
+const all = () => { try { return JSON.parse(localStorage.getItem(TRIALS)) ?? []; } catch { return []; } };
+const mine = () => finished()?.number ?? 0;
+const trials = () => all().filter((one) => one.training === mine());
+const keep = (named, truth) => localStorage.setItem(TRIALS, JSON.stringify([...all(), { training: mine(), named, truth }]));
 
 async function ready() {
-  const number = newest();
-  if (!number) throw new Error("nothing is trained yet: see step 2");
-  if (number !== loaded) { live = await load(await api.moduleOf(number)); loaded = number; }
+  const done = finished();
+  if (!done) throw new Error("nothing is trained yet: see step 2");
+  const key = `${done.number}/${done.point}`;
+  if (key !== loaded) { live = await load(await api.moduleOf(done.number, done.point)); loaded = key; }
 }
 
 function watch(time, joints) {
@@ -29,28 +32,39 @@ function watch(time, joints) {
 function add(event) {
   const gestures = live.names.slice(0, -1), item = element("li", {});
   const answer = (truth) => {
-    localStorage.setItem(TRIALS, JSON.stringify([...trials(), { named: event.name, truth }]));
+    keep(event.name, truth);
     item.replaceChildren(element("span", {}, `${event.name}: ${truth === event.name ? "right" : `it was ${truth}`}`));
     confusion();
   };
   const other = element("select", { onchange: () => answer(other.value), attributes: { "aria-label": `What was it, if not ${event.name}?` } },
     element("option", { value: "", disabled: true, selected: true }, "No, it was …"),
-    ...[...gestures, "none"].filter((name) => name !== event.name).map((name) => element("option", {}, name)));
-  item.append(element("strong", {}, event.name), element("span", {}, `${(100 * event.confidence).toFixed(0)} %`),
+    ...gestures.filter((name) => name !== event.name).map((name) => element("option", {}, name)), element("option", { value: "none" }, "nothing"));
+  $("named").textContent = event.name;
+  clearTimeout(fading);
+  fading = setTimeout(() => { $("named").textContent = ""; }, SHOWN);
+  item.append(element("strong", {}, event.name), element("span", {}, `${(100 * event.confidence).toFixed(0)} % sure`),
     element("span", { className: "row" }, element("button", { onclick: () => answer(event.name) }, "Right"), other));
   $("events").prepend(item);
   while ($("events").children.length > 30) $("events").lastChild.remove();
 }
 
 function confusion() {
-  const done = trials(), names = [...new Set(done.flatMap((one) => [one.truth, one.named]))].sort();
+  const done = trials(), names = [...new Set(done.flatMap((one) => [one.truth, one.named]))].sort((a, b) => (a === "none") - (b === "none") || a.localeCompare(b));
+  $("forget-trials").hidden = !done.length;
   if (!done.length) { $("confusion").replaceChildren(element("p", { className: "hint" }, "No answers yet.")); return; }
   const count = (truth, named) => done.filter((one) => one.truth === truth && one.named === named).length;
+  const shown = (name) => (name === "none" ? "nothing" : name);
   const right = done.filter((one) => one.truth === one.named).length;
-  const head = element("tr", {}, element("th", {}, "done ↓ named →"), ...names.map((name) => element("th", { scope: "col" }, name)));
-  const body = names.map((truth) => element("tr", {}, element("th", { scope: "row" }, truth),
-    ...names.map((named) => element("td", {}, `${count(truth, named) || ""}`))));
-  $("confusion").replaceChildren(element("p", {}, `${right} of ${done.length} events were right.`), element("table", {}, head, ...body));
+  const head = element("tr", {}, element("td", {}, "made ↓ named →"), ...names.map((name) => element("th", { scope: "col" }, shown(name))));
+  const body = names.map((truth) => element("tr", {}, element("th", { scope: "row" }, shown(truth)),
+    ...names.map((named) => element("td", { className: truth === named ? "right" : "" }, `${count(truth, named) || "·"}`))));
+  $("confusion").replaceChildren(element("p", {}, `${right} of ${done.length} right.`), element("table", {}, head, ...body));
+}
+
+function missedGestures() {
+  const names = Object.keys(shared.state.classes).filter((name) => name !== shared.state.none);
+  $("missed").replaceChildren(element("option", { value: "", selected: true }, "I made …"), ...names.map((name) => element("option", {}, name)));
+  $("missed").disabled = !finished();
 }
 
 async function start() {
@@ -59,7 +73,7 @@ async function start() {
   clock = evenClock(shared.state.frames_per_second);
   live.begin();
   $("confidences").replaceChildren(...live.names.map((name) => element("div", { className: "bar" },
-    element("span", {}, name), element("meter", { min: 0, max: 1, value: 0 }))));
+    element("span", {}, name === "none" ? "none of these" : name), element("meter", { min: 0, max: 1, value: 0, attributes: { "aria-label": `Confidence of ${name}` } }))));
   shared.watchers.add(watch);
   $("try-start").disabled = true;
   $("try-stop").disabled = false;
@@ -70,14 +84,17 @@ function end() {
   shared.watchers.delete(watch);
   $("try-start").disabled = false;
   $("try-stop").disabled = true;
-  $("try-state").textContent = newest() ? `Training ${newest()} is ready.` : "Nothing is trained yet: see step 2.";
+  const done = finished();
+  $("try-state").textContent = !done ? "Nothing is trained yet: see step 2."
+    : `Training ${done.number} is ready, ${kilobytes(chosenPoint(done).flash)} of flash. ${shared.source ? "Press Start." : "Use the camera or open a file, then press Start."}`;
 }
 
 export function begin() {
   $("try-start").addEventListener("click", trial(start));
   $("try-stop").addEventListener("click", end);
-  $("forget-trials").addEventListener("click", () => { localStorage.removeItem(TRIALS); confusion(); });
+  $("missed").addEventListener("change", () => { if ($("missed").value) { keep("none", $("missed").value); $("missed").value = ""; confusion(); } });
+  $("forget-trials").addEventListener("click", () => { localStorage.setItem(TRIALS, JSON.stringify(all().filter((one) => one.training !== mine()))); confusion(); });
 }
 
-export function opened() { if (shared.state) { end(); confusion(); } }
+export function opened() { if (shared.state) { end(); missedGestures(); confusion(); } }
 export function left() { if (shared.state) end(); }
