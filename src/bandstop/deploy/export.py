@@ -24,7 +24,7 @@ from bandstop.deploy.c.names import check_c_name, check_file_name
 from bandstop.deploy.c.size import emit_size
 from bandstop.deploy.c.speed import emit_speed
 from bandstop.deploy.ir.program import Floats
-from bandstop.deploy.ir.quantise import quantise
+from bandstop.deploy.ir.quantise import FixedProgram, quantise
 from bandstop.deploy.lower import lower, lower_variants
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import onnx_runner, to_onnx
@@ -45,7 +45,7 @@ from bandstop.deploy.verify import (
 from bandstop.errors import ExportError
 from bandstop.record.formats import Format
 
-__all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "make_c"]
+__all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "fixed_program", "make_c"]
 
 Aim = Literal["speed", "size"]
 Number = Literal["float32", "int16", "int8"]
@@ -126,13 +126,17 @@ def make_c(
 def _network_code(model: DeployModel, options: ExportOptions, inputs: Floats | None) -> NetworkCode:
     if options.number == "float32" and options.aim == "speed":
         return emit_speed(cheapest_plan(lower_variants(model.net, model.example, lanes=LANES)))
-    program = lower(model.net, model.example, compact=True)
     if options.number == "float32":
-        return emit_size(program)
+        return emit_size(lower(model.net, model.example, compact=True))
+    return emit_fixed(fixed_program(model, options, inputs))
+
+
+def fixed_program(model: DeployModel, options: ExportOptions, inputs: Floats | None) -> FixedProgram:
+    """The network in whole numbers, scaled on network ``inputs``: what C in fixed point computes."""
     if inputs is None or not len(inputs):
         raise ExportError("fixed point is scaled on real inputs; give some")
     bits = 8 if options.number == "int8" else 16
-    return emit_fixed(quantise(program, inputs[:CALIBRATION], bits=bits))
+    return quantise(lower(model.net, model.example, compact=True), inputs[:CALIBRATION], bits=bits)
 
 
 @dataclass

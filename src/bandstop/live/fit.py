@@ -81,7 +81,7 @@ def fit_live(
     ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation
     streams.
     """
-    plan = plan or WindowPlan.for_streams(data.train)
+    plan = plan or WindowPlan.for_streams(data.train, chunks=config.chunks)
     rate = data.train[0].frames_per_second
     metrics = train_run(
         config, out, sequences=window_set(data, plan, seed=config.seed), resume=resume, show=show
