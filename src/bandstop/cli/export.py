@@ -48,6 +48,9 @@ class Export:
     """ONNX: store sparse initialisers."""
     values: Literal["8-bit", "half"] = "8-bit"
     """bytes: how weights are stored."""
+    false_alarms: Annotated[str | None, tyro.conf.arg(metavar="RATE")] = None
+    """Threshold of "none of these" for this rate, such as 1/min or 2% (that of `bandstop calibrate` or
+    `bandstop live` by default)."""
     out: MaybeFolder = None
     """Folder for the files (RUN/export by default)."""
     data: MaybeData = None
@@ -66,7 +69,9 @@ def main(arguments: Sequence[str]) -> int:
     from bandstop.deploy.ram import smaller_ram
 
     most, units = max(1, asked.check), asked.units or AS_TRAINED
-    model, samples = run_to_deploy(asked.run, data=asked.data, most=most, units=units)
+    model, samples = run_to_deploy(
+        asked.run, data=asked.data, most=most, units=units, false_alarms=asked.false_alarms
+    )
     options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     report = export_model(
@@ -82,7 +87,8 @@ def main(arguments: Sequence[str]) -> int:
         from bandstop.live import export_live, stream_to_check
 
         frames = stream_to_check(samples.sequences, model.normaliser.root if model.normaliser else 0)
-        made = export_live(asked.run, asked.to, folder, frames=frames, options=options)
+        alarms = asked.false_alarms
+        made = export_live(asked.run, asked.to, folder, frames=frames, options=options, false_alarms=alarms)
         print("\n".join(f"{folder / name}  {size} bytes" for name, size in made["files"].items()))
         print(f"stream: the same {made['events']} events as in Python on {made['frames']} frames")
     return 0

@@ -38,6 +38,7 @@ from bandstop.deploy.verify import (
     Limits,
     agreement,
     check,
+    check_answers,
     reference_scores,
     signals_of,
     stream_scores,
@@ -184,6 +185,12 @@ class _Job:
                 k: float((v.argmax(1) == self.labels).mean()) for k, v in pairs.items()
             }
 
+    def compare_answers(self, what: str, found: Native | WasmNetwork) -> None:
+        """Refuse a program that says "none of these" otherwise than Python."""
+        if self.model.rejection is not None:
+            share = check_answers(what, found.answers(self.wanted), self.wanted, self.model)
+            self.report["none_of_these"] = {"threshold": self.model.rejection.threshold, "share": share}
+
     def describe(self, files: CFiles) -> None:
         """Size and memory of the program, which may store more or fewer weights than the network has."""
         program = files.program
@@ -211,6 +218,7 @@ def _checked_c(job: _Job) -> CFiles:
     job.report["export_seconds"] = round(exported - started, 3)
     job.report["compile_seconds"] = round(time.perf_counter() - exported, 3)
     job.compare("the C network", native.network(job.inputs), job.limits)
+    job.compare_answers("the C program", native)
     if job.streams:
         found = stream_scores(native, job.sequences)
         wanted = job.wanted_of_sequences
@@ -228,6 +236,7 @@ def _wasm(job: _Job) -> None:
     module = to_wasm(files, size=job.options.aim == "size")
     running = WasmNetwork(module, files)
     job.compare("the WebAssembly module", running.network(job.inputs), job.limits)
+    job.compare_answers("the WebAssembly module", running)
     if job.streams:
         some = job.sequences[:WASM_SEQUENCES]
         found = np.stack([running.stream(s)[1] for s in some])

@@ -59,12 +59,14 @@ def export_live(
     *,
     frames: NDArray[np.floating[Any]],
     options: ExportOptions | None = None,
+    false_alarms: str | None = None,
 ) -> dict[str, Any]:
     """Write C, or a WebAssembly module with its loader; checked on the stream ``frames`` ``[T, V, 3]``.
 
-    In fixed point the reference is the same whole-number arithmetic in Python.
+    ``false_alarms``: with the threshold for another rate. In fixed point the reference is the same
+    whole-number arithmetic in Python.
     """
-    live, options = load_live(run), options or ExportOptions()
+    live, options = load_live(run, false_alarms=false_alarms), options or ExportOptions()
     stream = Stream(np.asarray(frames, np.float32), ())
     inputs = window_signals(live.recogniser, stream, live.settings.plan)[1].numpy()
     files, texts = make_live_c(live, options, inputs=inputs)

@@ -17,7 +17,7 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.live.stream import NONE, Gesture, Stream
 from bandstop.skeleton import SequenceSet
 
-__all__ = ["WindowPlan", "label_window", "training_windows"]
+__all__ = ["UNUSED", "WindowPlan", "label_window", "training_windows"]
 
 UNUSED, NO_GESTURE = -2, -1
 _MARGIN = 4
@@ -81,11 +81,11 @@ def _aligned(length: float, hop: float, chunks: int) -> tuple[int, int]:
     A window may be a tenth shorter than wanted, not more.
 
     >>> _aligned(103, 6, 16), _aligned(103, 6, 32), _aligned(170, 6, 16)
-    ((96, 6), (96, 6), (160, 5))
+    ((96, 6), (96, 6), (192, 6))
     """
 
     def far(pair: tuple[int, int]) -> float:
-        return abs(math.log(pair[0] * chunks / length)) + abs(math.log(pair[1] / hop))
+        return 2 * abs(math.log(pair[0] * chunks / length)) + abs(math.log(pair[1] / hop))
 
     least, most = max(1, math.ceil(0.9 * length / chunks)), math.ceil(1.2 * length / chunks)
     pairs = [
@@ -123,6 +123,9 @@ def _labels(stream: Stream, plan: WindowPlan) -> tuple[np.ndarray, np.ndarray]:
         near[max(0, g.begin - plan.latest) : g.end + 3 * plan.latest] = True
     for g in stream.gestures:
         labels[g.end + plan.soonest : g.end + plan.latest + 1] = g.label
+    for request in stream.requests:
+        if request.label < 0:
+            labels[request.begin + 1 : request.end + 1] = UNUSED
     return labels, near
 
 

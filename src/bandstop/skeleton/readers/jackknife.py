@@ -27,7 +27,7 @@ from bandstop.skeleton.readers.files import read_bytes, read_text, sorted_entrie
 from bandstop.skeleton.readers.table import parse_table
 from bandstop.skeleton.sequences import SequenceSet
 
-__all__ = ["GESTURES", "Request", "Session", "read_jackknife", "read_sample", "read_session"]
+__all__ = ["GESTURES", "Request", "Session", "layout_of", "read_jackknife", "read_sample", "read_session"]
 
 _BODY = (
     *("jab_right", "jab_left", "kick_right", "kick_left", "hook_right", "hook_left"),
