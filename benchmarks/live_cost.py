@@ -21,8 +21,10 @@ import tyro
 from bandstop.deploy.export import ExportOptions
 from bandstop.deploy.run.toolchain import compile_c, zig_compiler
 from bandstop.files import write_text
-from bandstop.live import load_live, make_hand_streams
+from bandstop.live import Stream, load_live, make_hand_streams
+from bandstop.live.device import stream_bytes
 from bandstop.live.export import make_live_c
+from bandstop.live.looks import window_signals
 
 CLOCK = 64e6
 """Cycles a second of a small Cortex-M4, such as the nRF52840."""
@@ -111,10 +113,8 @@ class Options:
     """JSON file of the result."""
 
 
-def count(run: Path, frames: np.ndarray, aim: str) -> list[int]:
-    """Instructions of each frame."""
-    options = ExportOptions(aim=aim)  # type: ignore[arg-type]
-    _, texts = make_live_c(load_live(run), options)
+def count(texts: dict[str, str], frames: np.ndarray, aim: str) -> tuple[list[int], int]:
+    """Instructions of each frame, and the bytes of code and tables."""
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
         folder = Path(made)
         for name, text in {**texts, "main.c": MAIN, "chip.ld": LINKER}.items():
@@ -139,8 +139,19 @@ def count(run: Path, frames: np.ndarray, aim: str) -> list[int]:
         ]
         command += ["-semihosting-config", "enable=on,target=native", "-kernel", "image.elf"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+        flash = _text_bytes((folder / "image.elf").read_bytes())
     said = (done.stdout + done.stderr).split()
-    return [int(word) * INSTRUCTIONS_A_TICK for word in said if word.isdigit()]
+    return [int(word) * INSTRUCTIONS_A_TICK for word in said if word.isdigit()], flash
+
+
+def _text_bytes(image: bytes) -> int:
+    """Bytes of the segments of a 32-bit ELF file that are stored: code and tables."""
+    start, size, entries = (
+        int.from_bytes(image[i : i + n], "little") for i, n in ((28, 4), (42, 2), (44, 2))
+    )
+    headers = [image[start + k * size : start + (k + 1) * size] for k in range(entries)]
+    stored = [h for h in headers if int.from_bytes(h[:4], "little") == 1]
+    return sum(int.from_bytes(h[16:20], "little") for h in stored)
 
 
 def main() -> None:
@@ -148,22 +159,23 @@ def main() -> None:
     options = tyro.cli(Options)
     live = load_live(options.run)
     stream = make_hand_streams(0, people=(1, 1, 1), repetitions=(1, 1, 1)).test[0].joints[: options.frames]
-    found: dict[str, Any] = {
-        "network": f"{live.settings.plan.length} frames, a look every {live.settings.plan.hop}"
-    }
-    for aim in ("speed", "size"):
-        counts = count(options.run, stream, aim)[live.settings.plan.length :]
-        files, _ = make_live_c(live, ExportOptions(aim=aim))  # type: ignore[arg-type]
-        ring = 4 * (
-            live.settings.plan.length * 3 * live.recogniser.joints + 4 * len(live.recogniser.class_names) + 9
-        )
-        found[aim] = {
+    plan, normaliser = live.settings.plan, live.recogniser.normaliser
+    inputs = window_signals(live.recogniser, Stream(stream, ()), plan)[1].numpy()
+    found: dict[str, Any] = {"network": f"{plan.length} frames, a look every {plan.hop}"}
+    for aim, number in (("speed", "float32"), ("size", "float32"), ("size", "int16"), ("size", "int8")):
+        options_of = ExportOptions(aim=aim, number=number)  # type: ignore[arg-type]
+        files, texts = make_live_c(live, options_of, inputs=inputs)
+        counts, flash = count(texts, stream, aim)
+        counts = counts[plan.length :]
+        memory = stream_bytes(live.settings, normaliser, files.program.classes)
+        found[f"{number}, for {aim}"] = {
             "frames": len(counts),
             "mean_instructions": round(sum(counts) / len(counts)),
             "most_instructions": max(counts),
             "mean_milliseconds": round(sum(counts) / len(counts) / CLOCK * 1e3, 3),
             "most_milliseconds": round(max(counts) / CLOCK * 1e3, 3),
-            "ram_bytes": files.state_bytes + ring,
+            "ram_bytes": files.state_bytes + memory,
+            "flash_bytes": flash,
         }
     text = json.dumps(found, indent=1) + "\n"
     print(text)

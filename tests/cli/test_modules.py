@@ -8,6 +8,7 @@ import pytest
 from bandstop.cli import (
     VERBS,
     bench,
+    calibrate,
     convert,
     demo,
     describe,
@@ -26,8 +27,8 @@ from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.errors import ExportError
 
 MODULES = (
-    bench, convert, demo, describe, evaluate, export, extract, live, predict, report, studio, study,
-    table, train,
+    bench, calibrate, convert, demo, describe, evaluate, export, extract, live, predict, report, studio,
+    study, table, train,
 )  # fmt: skip
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
 
+from bandstop.deploy import ExportOptions
+from bandstop.errors import ExportError
 from bandstop.live import LiveRecogniser, load_live
-from bandstop.live.device import NativeLive, WasmLive
+from bandstop.live.device_run import NativeLive, WasmLive
 from bandstop.live.export import device_model, export_live, make_live_c
 
 
@@ -110,3 +113,48 @@ def test_the_files_are_also_c_plus_plus(exported, tmp_path):
         (tmp_path / name).write_text(texts[name])
     command = ["g++", "-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-c", "recogniser_live.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_frames_are_kept_as_sums_where_chunks_and_hops_fit(small_live, exported):
+    live, _, texts = exported
+    plan, chunks = live.settings.plan, small_live.config.chunks
+    assert plan.length % chunks == 0 and plan.block(chunks) > 1
+    assert "float sums[" in texts["recogniser_live.h"] and "ring" not in texts["recogniser_live.h"]
+
+
+@pytest.mark.parametrize(("length", "hop"), [(90, 6), (64, 6), (96, 2), (64, 8), (33, 1)])
+def test_any_plan_gives_the_same_events(small_live, length, hop):
+    """Plans of older runs too: a ring of frames, sums shared by two chunks, one frame a block."""
+    live = load_live(small_live.run)
+    plan = dataclasses.replace(live.settings.plan, length=length, hop=hop)
+    rule = dataclasses.replace(live.settings.rule, threshold=0.3)
+    live = LiveRecogniser(live.recogniser, dataclasses.replace(live.settings, plan=plan, rule=rule))
+    files, texts = make_live_c(live)
+    frames = small_live.data.validation[0].joints.copy() + np.float32(411.0)
+    frames[0], frames[100:104, 3] = np.nan, np.inf
+    assert _same(NativeLive(files, texts).events(frames), wanted := _events(live, frames))
+    assert wanted
+
+
+@pytest.mark.parametrize("number", ["int16", "int8"])
+@pytest.mark.parametrize("to", ["c", "wasm"])
+def test_fixed_point_gives_the_events_of_its_own_reference(small_live, tmp_path, number, to):
+    if to == "wasm":
+        pytest.importorskip("wasmtime")
+    frames = small_live.data.validation[0].joints
+    report = export_live(
+        small_live.run, to, tmp_path, frames=frames, options=ExportOptions(aim="size", number=number)
+    )
+    assert report["number"] == number and report["events"] > 0
+    assert report["events_moved_by_rounding"] == 0
+    if to == "c":
+        assert "int16_t" in (tmp_path / "recogniser.h").read_text()
+
+
+def test_scores_that_are_not_the_references_are_refused(small_live, tmp_path, monkeypatch):
+    frames = small_live.data.test[0].joints
+    traced = NativeLive.traced
+    monkeypatch.setattr(NativeLive, "traced", lambda self, f: (traced(self, f)[0], traced(self, f)[1] * 1.5))
+    with pytest.raises(ExportError, match="was not written"):
+        export_live(small_live.run, "c", tmp_path, frames=frames)
+    assert not list(tmp_path.iterdir())

@@ -98,3 +98,30 @@ def test_command_line(tmp_path, capsys):
     made = {file.name for file in (tmp_path / "c").iterdir()}
     assert {"recogniser.c", "recogniser.h", "recogniser_live.c", "recogniser_live.h"} <= made
     assert main(["live", "hands", "--out", str(tmp_path / "x"), "--false-alarms", "some"]) == 2
+
+
+def test_another_rate_of_false_alarms_takes_another_threshold(small_live):
+    chosen = load_live(small_live.run)
+    rule = chosen.recogniser.rejection
+    assert rule.threshold == chosen.settings.rule.threshold and rule.met == chosen.settings.met
+    strict = load_live(small_live.run, false_alarms="1/hour").settings.rule.threshold
+    loose = load_live(small_live.run, false_alarms="60/min").settings.rule.threshold
+    assert loose <= chosen.settings.rule.threshold <= strict and loose < strict
+    with pytest.raises(ConfigError, match="false alarms a minute, found '2%'"):
+        load_live(small_live.run, false_alarms="2%")
+
+
+def test_predict_names_the_gestures_of_a_stream(small_live, tmp_path, capsys):
+    stream = small_live.data.validation[0].joints
+    np.save(tmp_path / "stream.npy", stream)
+    np.save(tmp_path / "still.npy", np.repeat(stream[:1], 200, axis=0))
+    live = load_live(small_live.run)
+    wanted = [e for frame in stream if (e := live.push(frame)) is not None]
+    words = ["predict", str(small_live.run), str(tmp_path / "stream.npy")]
+    assert main([*words, "--layout", "same"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == len(wanted) and live.class_names[wanted[0].label] in said[0]
+    assert main([*words, str(tmp_path / "still.npy"), "--json", "--layout", "same"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["at"] for event in rows[0]["events"]] == [e.at for e in wanted]
+    assert rows[1]["events"] == []

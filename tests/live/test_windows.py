@@ -47,9 +47,9 @@ def test_same_seed_same_windows():
 
 def test_plan_for_the_gestures_at_hand():
     plan = WindowPlan.for_streams([_stream()])
-    assert plan.length >= 40 + plan.latest and plan.hop == 6
+    assert plan.length >= 40 + plan.latest and plan.hop in (5, 6) and plan.block(16) == plan.hop
     slow = Stream(_stream().joints, _stream().gestures, frames_per_second=15)
-    assert WindowPlan.for_streams([slow]).hop == 3
+    assert WindowPlan.for_streams([slow]).hop in (3, 4)
 
 
 def test_refusals():

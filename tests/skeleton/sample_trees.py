@@ -110,6 +110,18 @@ def shrec_tree(at: Path) -> str:
     return f"shrec:{at}"
 
 
+def jackknife_sample(gesture: str, frames: np.ndarray) -> str:
+    blocks = ["".join(",".join(f"{v:.5f}" for v in point) + "\n" for point in frame) for frame in frames]
+    return f"{gesture}\n{len(frames)}\n####\n" + "####\n".join(blocks)
+
+
+def jackknife_tree(at: Path) -> str:
+    for user, gesture, number in (("U300", "love", 1), ("U300", "explode", 1), ("U301", "love", 2)):
+        text = jackknife_sample(gesture, motion(3, 21, seed=number))
+        write(at / "training" / f"Sub_{user}" / gesture / f"ex_{number}.txt", text)
+    return f"jackknife:{at}"
+
+
 def openpose_frame(points: np.ndarray, confidence: float = 0.9) -> dict[str, object]:
     flat = np.concatenate([points[:, :2], np.full((len(points), 1), confidence)], axis=1).ravel().tolist()
     return {"version": 1.3, "people": [{"person_id": [-1], "pose_keypoints_2d": flat}]}
@@ -230,6 +242,7 @@ TREES: dict[str, Callable[[Path], str]] = {
     "mediapipe": mediapipe_folder,
     "pyskl": pyskl_file,
     "shrec": shrec_tree,
+    "jackknife": jackknife_tree,
     "openpose": openpose_tree,
     "coco": coco_tree,
     "bvh": bvh_folder,

@@ -18,6 +18,7 @@ VERBS = {
     "extract": "take another budget out of a run trained for many, without training",
     "live": "train a recogniser for continuous streams",
     "studio": "record gestures, train, try and take away, on a local page",
+    "calibrate": "let a finished run say none of these, at a rate of false alarms that you name",
     "evaluate": "judge a finished run on data",
     "predict": "name the action in sequence files",
     "report": "make a run's page of pictures",

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from bandstop.deploy import DeployModel
 from bandstop.deploy.model import AS_TRAINED
 from bandstop.engine import trace
-from bandstop.errors import ExportError
+from bandstop.errors import ConfigError, ExportError
+from bandstop.record.rejection import Rejection
 from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
 from bandstop.training.model_file import Recogniser, load_recogniser
 
-__all__ = ["Samples", "run_to_deploy"]
+__all__ = ["Samples", "rejection_for", "run_to_deploy"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,28 @@ class Samples:
 
 
 def run_to_deploy(
-    run: str | Path, *, data: str | None = None, most: int | None = None, units: str = AS_TRAINED
+    run: str | Path,
+    *,
+    data: str | None = None,
+    most: int | None = None,
+    units: str = AS_TRAINED,
+    false_alarms: str | None = None,
 ) -> tuple[DeployModel, Samples]:
     """What is exported of a run folder and what it is checked on; the run is read once."""
     found = load_recogniser(run)
     model = DeployModel(found.net, found.normaliser, found.class_names, found.joint_names, units)
-    counted = replace(model, macs=trace(found.net, model.example).macs)
+    macs, rule = trace(found.net, model.example).macs, found.rejection
+    if false_alarms is not None:
+        rule = rejection_for(found, false_alarms)
+    counted = replace(model, macs=macs, rejection=rule)
     return counted, _samples(found, data, most)
+
+
+def rejection_for(found: Recogniser, false_alarms: str) -> Rejection:
+    """The run's rule with the threshold for another rate of false alarms."""
+    if found.rejection is None:
+        raise ConfigError("this run has no threshold yet: choose one with `bandstop calibrate`")
+    return found.rejection.for_alarms(false_alarms)
 
 
 def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:

@@ -58,6 +58,9 @@ class Export:
     """bytes: how weights are stored."""
     mediapipe: MaybeFolder = None
     """page: folder with the files of @mediapipe/hands (those of `bandstop studio --setup` by default)."""
+    false_alarms: Annotated[str | None, tyro.conf.arg(metavar="RATE")] = None
+    """Threshold of "none of these" for this rate, such as 1/min or 2% (that of `bandstop calibrate` or
+    `bandstop live` by default)."""
     out: MaybeFolder = None
     """Folder for the files (RUN/export by default)."""
     data: MaybeData = None
@@ -81,7 +84,9 @@ def main(arguments: Sequence[str]) -> int:
             "`bandstop studio`"
         )
     most, units = max(1, asked.check), asked.units or AS_TRAINED
-    model, samples = run_to_deploy(asked.run, data=asked.data, most=most, units=units)
+    model, samples = run_to_deploy(
+        asked.run, data=asked.data, most=most, units=units, false_alarms=asked.false_alarms
+    )
     options = ExportOptions(asked.aim, asked.number, asked.name, asked.open_ended, asked.sparse, asked.values)
     folder = asked.out or (asked.run if asked.run.is_dir() else asked.run.parent) / "export"
     if asked.to != "page" and not (live and asked.to in _LIVE_PROJECTS):
@@ -119,17 +124,27 @@ def _export_stream(
 ) -> None:
     from bandstop.live import export_live, stream_to_check
 
+    alarms = asked.false_alarms
     frames = stream_to_check(samples.sequences, model.normaliser.root if model.normaliser else 0)
     if asked.to == "page":
         from bandstop.live.studio.static_page import export_page
 
-        made = export_page(asked.run, folder, frames=frames, options=options, landmarks=asked.mediapipe)
+        made = export_page(
+            asked.run,
+            folder,
+            frames=frames,
+            options=options,
+            landmarks=asked.mediapipe,
+            false_alarms=alarms,
+        )
     elif asked.to == "c" or asked.to == "wasm":
-        made = export_live(asked.run, asked.to, folder, frames=frames, options=options)
+        made = export_live(asked.run, asked.to, folder, frames=frames, options=options, false_alarms=alarms)
     elif asked.to == "arduino" or asked.to == "platformio" or asked.to == "cmake":
         from bandstop.live.studio.projects import export_live_project
 
-        made = export_live_project(asked.run, asked.to, folder, frames=frames, options=options)
+        made = export_live_project(
+            asked.run, asked.to, folder, frames=frames, options=options, false_alarms=alarms
+        )
     files: dict[str, int] = made["files"]
     if asked.to == "page":
         place = folder / f"{options.name}-page"

@@ -6,10 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
 
 from bandstop.cli.parse import FileArguments, ReadingFlags, RunArgument, parse
 from bandstop.errors import ConfigError, DataError
+from bandstop.record.folder import LIVE
 from bandstop.record.reading import AS_IT_SAYS, SAME
+from bandstop.record.rejection import NONE, Answer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bandstop.training.model_file import Recogniser
 
 __all__ = ["Predict", "main"]
 
@@ -17,6 +28,9 @@ __all__ = ["Predict", "main"]
 @dataclass(frozen=True)
 class Predict:
     """Name the action in sequence files: the best class and its probability, one line per file.
+
+    A run with a threshold (`bandstop calibrate`) may answer "none of these". With a run of `bandstop live`
+    files as long as its window are streams: one line per gesture in them.
 
     Examples:
       bandstop predict runs/mine wave_01.csv wave_02.npy
@@ -32,6 +46,9 @@ class Predict:
     """How many classes to name."""
     json: bool = False
     """Print JSON lines instead of text."""
+    false_alarms: Annotated[str | None, tyro.conf.arg(metavar="RATE")] = None
+    """Answer "none of these" with the threshold for this rate, such as 1/min or 2% (that of `bandstop
+    calibrate` or `bandstop live` by default)."""
     reading: ReadingFlags = AS_IT_SAYS
 
 
@@ -56,33 +73,69 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.files:
         raise ConfigError("at least one sequence file is needed: bandstop predict RUN FILE …")
 
-    import torch
-
-    from bandstop.skeleton import load_file
+    from bandstop.cli.show_events import print_events
+    from bandstop.live import load_live
     from bandstop.training.model_file import load_recogniser
 
     recogniser = load_recogniser(asked.run)
-    files = [file for path in asked.files for file in sequence_files(path)]
+    sequences = _read(asked, recogniser)
+    if (asked.run / LIVE).is_file():
+        live = load_live(asked.run, false_alarms=asked.false_alarms)
+        if min(map(len, sequences.values())) >= live.settings.plan.length:
+            print_events(live, sequences, as_json=asked.json)
+            return 0
+    _print_answers(asked, recogniser, sequences)
+    return 0
+
+
+def _read(asked: Predict, recogniser: Recogniser) -> dict[Path, NDArray[np.float32]]:
+    """The sequence of every file, in the joint order of training."""
+    from bandstop.skeleton import load_file
+
     reading = recogniser.config.reading if asked.reading == AS_IT_SAYS else asked.reading
     same = reading.layout == SAME
-    sequences = []
-    for path in files:
+    sequences = {}
+    for path in (file for given in asked.files for file in sequence_files(given)):
         one = load_file(path, reading, joints=recogniser.joints)
         if (found := one.joints.shape[1]) != recogniser.joints:
             raise DataError(
                 f"the run was trained on {recogniser.joints} joints, this file has {found}", path=path
             )
-        sequences.append(recogniser.in_its_order(one, same=same, where=path).repaired()[0])
-    likelihood = torch.softmax(recogniser.scores(sequences), dim=1)
-    for path, row in zip(files, likelihood, strict=True):
+        sequences[path] = recogniser.in_its_order(one, same=same, where=path).repaired()[0]
+    return sequences
+
+
+def _print_answers(
+    asked: Predict, recogniser: Recogniser, sequences: dict[Path, NDArray[np.float32]]
+) -> None:
+    import torch
+
+    from bandstop.cli.deploy_run import rejection_for
+
+    names, rule = recogniser.class_names, recogniser.rejection
+    if asked.false_alarms is not None:
+        rule = rejection_for(recogniser, asked.false_alarms)
+    scores = recogniser.scores(list(sequences.values()))
+    likelihood = torch.softmax(scores / (rule.temperature if rule else 1.0), dim=1)
+    for path, row, raw in zip(sequences, likelihood, scores.tolist(), strict=True):
         best = row.topk(min(asked.top, len(row)))
-        named = [
-            (recogniser.class_names[i], float(p))
-            for p, i in zip(best.values, best.indices.tolist(), strict=True)
-        ]
+        named = [(names[i], float(p)) for p, i in zip(best.values, best.indices.tolist(), strict=True)]
+        answer = rule.answer(raw, names) if rule else None
         if asked.json:
-            classes = [{"name": n, "probability": round(p, 4)} for n, p in named]
-            print(json.dumps({"file": str(path), "classes": classes}))
+            print(json.dumps({"file": str(path), **_said(answer, names), **_classes(named)}))
         else:
-            print(f"{path}: " + ", ".join(f"{n} ({p:.1%})" for n, p in named))
-    return 0
+            likely = ", ".join(f"{n} ({p:.1%})" for n, p in named)
+            if answer is not None and answer.label < 0:
+                likely = f"none of these ({answer.confidence:.1%}); {likely}"
+            print(f"{path}: {likely}")
+
+
+def _said(answer: Answer | None, names: Sequence[str]) -> dict[str, object]:
+    if answer is None:
+        return {}
+    name = NONE if answer.label < 0 else names[answer.label]
+    return {"answer": name, "confidence": round(answer.confidence, 4)}
+
+
+def _classes(named: list[tuple[str, float]]) -> dict[str, object]:
+    return {"classes": [{"name": n, "probability": round(p, 4)} for n, p in named]}

@@ -26,7 +26,7 @@ from bandstop.deploy.c.projects import cmake_texts, platformio_texts
 from bandstop.deploy.c.size import emit_size
 from bandstop.deploy.c.speed import emit_speed
 from bandstop.deploy.ir.program import Floats
-from bandstop.deploy.ir.quantise import quantise
+from bandstop.deploy.ir.quantise import FixedProgram, quantise
 from bandstop.deploy.lower import lower, lower_variants
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import onnx_runner, to_onnx
@@ -40,6 +40,7 @@ from bandstop.deploy.verify import (
     Limits,
     agreement,
     check,
+    check_answers,
     reference_scores,
     signals_of,
     stream_scores,
@@ -47,7 +48,7 @@ from bandstop.deploy.verify import (
 from bandstop.errors import ExportError
 from bandstop.record.formats import Format
 
-__all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "make_c"]
+__all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "fixed_program", "make_c"]
 
 Aim = Literal["speed", "size"]
 Number = Literal["float32", "int16", "int8"]
@@ -128,13 +129,17 @@ def make_c(
 def _network_code(model: DeployModel, options: ExportOptions, inputs: Floats | None) -> NetworkCode:
     if options.number == "float32" and options.aim == "speed":
         return emit_speed(cheapest_plan(lower_variants(model.net, model.example, lanes=LANES)))
-    program = lower(model.net, model.example, compact=True)
     if options.number == "float32":
-        return emit_size(program)
+        return emit_size(lower(model.net, model.example, compact=True))
+    return emit_fixed(fixed_program(model, options, inputs))
+
+
+def fixed_program(model: DeployModel, options: ExportOptions, inputs: Floats | None) -> FixedProgram:
+    """The network in whole numbers, scaled on network ``inputs``: what C in fixed point computes."""
     if inputs is None or not len(inputs):
         raise ExportError("fixed point is scaled on real inputs; give some")
     bits = 8 if options.number == "int8" else 16
-    return emit_fixed(quantise(program, inputs[:CALIBRATION], bits=bits))
+    return quantise(lower(model.net, model.example, compact=True), inputs[:CALIBRATION], bits=bits)
 
 
 @dataclass
@@ -182,6 +187,12 @@ class _Job:
                 k: float((v.argmax(1) == self.labels).mean()) for k, v in pairs.items()
             }
 
+    def compare_answers(self, what: str, found: Native | WasmNetwork) -> None:
+        """Refuse a program that says "none of these" otherwise than Python."""
+        if self.model.rejection is not None:
+            share = check_answers(what, found.answers(self.wanted), self.wanted, self.model)
+            self.report["none_of_these"] = {"threshold": self.model.rejection.threshold, "share": share}
+
     def describe(self, files: CFiles) -> None:
         """Size and memory of the program, which may store more or fewer weights than the network has."""
         program = files.program
@@ -221,6 +232,7 @@ def _checked_c(job: _Job) -> CFiles:
     job.report["export_seconds"] = round(exported - started, 3)
     job.report["compile_seconds"] = round(time.perf_counter() - exported, 3)
     job.compare("the C network", native.network(job.inputs), job.limits)
+    job.compare_answers("the C program", native)
     if job.streams:
         found = stream_scores(native, job.sequences)
         wanted = job.wanted_of_sequences
@@ -238,6 +250,7 @@ def _wasm(job: _Job) -> None:
     module = to_wasm(files, size=job.options.aim == "size")
     running = WasmNetwork(module, files)
     job.compare("the WebAssembly module", running.network(job.inputs), job.limits)
+    job.compare_answers("the WebAssembly module", running)
     if job.streams:
         some = job.sequences[:WASM_SEQUENCES]
         found = np.stack([running.stream(s)[1] for s in some])

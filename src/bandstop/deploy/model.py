@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from bandstop.record.rejection import Rejection
 from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["AS_TRAINED", "DeployModel", "kept_connections"]
@@ -38,6 +39,8 @@ class DeployModel:
     """Multiply-accumulates of the kept connections, as `bandstop.trace` counts them; None: not counted."""
     input_shape: tuple[int, ...] = ()
     """Shape of one input without the batch; only needed where there is no normaliser."""
+    rejection: Rejection | None = None
+    """How it says "none of these"; None: it always names a class."""
 
     @property
     def shape(self) -> tuple[int, ...]:

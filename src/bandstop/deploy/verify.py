@@ -12,6 +12,7 @@ from bandstop.deploy.ir.program import Floats
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.run.native import Native
 from bandstop.errors import ExportError
+from bandstop.record.rejection import Answer
 from bandstop.skeleton.chunk import chunk_sequence
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Limits",
     "agreement",
     "check",
+    "check_answers",
     "reference_scores",
     "signals_of",
     "stream_scores",
@@ -59,6 +61,8 @@ class Limits:
 
 
 EXACT = Limits()
+_EDGE = 1e-5
+"""Rounding of a probability in single precision."""
 
 
 def signals_of(model: DeployModel, sequences: Sequence[Floats]) -> Floats:
@@ -101,6 +105,19 @@ def agreement(found: Floats, wanted: Floats) -> Agreement:
     same = chosen >= wanted.max(1) - tie
     difference = np.abs(found - wanted).max() if np.isfinite(found).all() else float("inf")
     return Agreement(len(found), float(difference), float(np.abs(wanted).max()), float(same.mean()))
+
+
+def check_answers(what: str, found: Sequence[Answer], scores: Floats, model: DeployModel) -> float:
+    """Refuse an export that answers otherwise than Python to the same scores; the share of none."""
+    rule = model.rejection
+    assert rule is not None
+    wanted = [rule.answer(row, model.class_names) for row in scores.tolist()]
+    for one, other in zip(found, wanted, strict=True):
+        likely = other.confidence if other.label >= 0 else 1 - other.confidence
+        on_the_edge = abs(likely - rule.threshold) < _EDGE
+        if not on_the_edge and (one.label != other.label or abs(one.confidence - other.confidence) > _EDGE):
+            raise ExportError(f"{what} answers {one} where Python answers {other}, and was not written")
+    return float(np.mean([answer.label < 0 for answer in wanted]))
 
 
 def check(what: str, found: Floats, wanted: Floats, limits: Limits = EXACT) -> Agreement:

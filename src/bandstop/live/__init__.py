@@ -7,7 +7,7 @@ events, :func:`measure_streams` says how well gestures were found.
 from __future__ import annotations
 
 from bandstop.live.calibrate import calibrate, parse_false_alarms
-from bandstop.live.data import LiveData, load_live_data
+from bandstop.live.data import load_live_data
 from bandstop.live.decision import Decider, DecisionRule
 from bandstop.live.event import Event
 from bandstop.live.export import export_live, stream_to_check
@@ -17,7 +17,7 @@ from bandstop.live.joined import join_sequences
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
 from bandstop.live.recogniser import LIVE_FILE, LiveRecogniser, LiveSettings, load_live, read_live_settings
-from bandstop.live.stream import NONE, Gesture, Stream
+from bandstop.live.stream import NONE, Gesture, LiveData, Stream
 from bandstop.live.windows import WindowPlan
 
 __all__ = [

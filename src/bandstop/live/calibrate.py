@@ -16,7 +16,8 @@ from bandstop.live.decision import DecisionRule
 from bandstop.live.looks import Looks, events_of
 from bandstop.live.measures import StreamMeasures, match_events, measure_streams
 from bandstop.live.stream import Stream
-from bandstop.live.windows import WindowPlan, label_window
+from bandstop.live.windows import UNUSED, WindowPlan, label_window
+from bandstop.record.rejection import Rejection
 
 __all__ = ["Calibrated", "best_temperature", "calibrate", "parse_false_alarms", "usual_durations"]
 
@@ -51,6 +52,15 @@ class Calibrated:
     measures: StreamMeasures
     asked: float
     met: bool
+    curve: tuple[tuple[float, int, int], ...] = ()
+    """Every threshold that was tried, its false alarms and the gestures it found."""
+
+    @property
+    def rejection(self) -> Rejection:
+        """What goes into the model file: the rule's temperature and threshold, and the curve."""
+        rule, minutes = self.rule, round(self.measures.minutes, 4)
+        text = f"{self.asked:g}/min"
+        return Rejection(rule.temperature, rule.threshold, text, 0, minutes, self.curve, self.met)
 
 
 def usual_durations(streams: Sequence[Stream], classes: int) -> tuple[int, ...]:
@@ -68,6 +78,7 @@ def best_temperature(looks: Sequence[Looks], streams: Sequence[Stream], plan: Wi
     rows, labels = [], []
     for found, stream in zip(looks, streams, strict=True):
         named = np.array([label_window(stream.gestures, int(at), plan) for at in found.at], dtype=np.int64)
+        named[[not stream.judged(int(at)) for at in found.at]] = UNUSED
         rows.append(found.scores[named > -2])
         labels.append(np.where(named < 0, found.scores.shape[1] - 1, named)[named > -2])
     scores, truth = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(labels))
@@ -106,12 +117,19 @@ def calibrate(
     for threshold in THRESHOLDS:
         candidate = replace(rule, threshold=threshold)
         tried.append((candidate, measure_streams(streams, [events_of(found, candidate) for found in looks])))
+    curve = tuple((candidate.threshold, *_counts(measures)) for candidate, measures in tried)
     useful = [pair for pair in tried if pair[1].detection_rate > 0]
     quiet = [pair for pair in useful if pair[1].false_alarms_per_minute <= false_alarms]
     if not quiet:
         fewest = min(
             useful or tried, key=lambda pair: (pair[1].false_alarms_per_minute, -pair[1].detection_rate)
         )
-        return Calibrated(*fewest, false_alarms, met=False)
+        return Calibrated(*fewest, false_alarms, met=False, curve=curve)
     most = max(quiet, key=lambda pair: (pair[1].detection_rate, pair[0].threshold))
-    return Calibrated(*most, false_alarms, met=True)
+    return Calibrated(*most, false_alarms, met=True, curve=curve)
+
+
+def _counts(measures: StreamMeasures) -> tuple[int, int]:
+    """False alarms and gestures found."""
+    alarms = measures.false_alarms_per_minute * measures.minutes
+    return round(alarms), round(measures.detection_rate * measures.gestures)

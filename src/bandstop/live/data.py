@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bandstop.errors import DataError
 from bandstop.live.hand_streams import make_hand_streams
 from bandstop.live.joined import gestures_and_idle, join_sequences
-from bandstop.live.stream import Stream
+from bandstop.live.sessions import sessions_live
+from bandstop.live.stream import LiveData, Stream
 from bandstop.skeleton import SequenceSet, load
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.split import train_and_test
@@ -20,20 +21,6 @@ __all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]
 
 _ENOUGH_GESTURES = 3000
 """Training sequences are joined up to three times, between other neighbours, until there are as many."""
-
-
-@dataclass(frozen=True, eq=False)
-class LiveData:
-    """Streams that share no sequence (and, where the data say so, no subject), and the skeleton they show."""
-
-    train: tuple[Stream, ...]
-    validation: tuple[Stream, ...]
-    test: tuple[Stream, ...]
-    """Empty where the data hold no part for it."""
-    class_names: tuple[str, ...]
-    edges: NDArray[np.int64]
-    root: int
-    joint_names: tuple[str, ...]
 
 
 def hands_live(seed: int = 0) -> LiveData:
@@ -80,6 +67,9 @@ def load_live_data(data: str, *, seed: int = 0, frames_per_second: float = 30.0)
     """Streams of ``data``, named as for `bandstop train`; sequences of a class `none` are idle recordings."""
     if data == "hands":
         return hands_live(seed)
+    kind, _, rest = data.partition(":")
+    if kind == "jackknife" and (sessions := Path(rest).expanduser()).joinpath("sessions").is_dir():
+        return sessions_live(sessions)
     sequences = load(data)
     if sequences.lengths.max() < 2:
         raise DataError("streams are made of moving gestures; every sequence here has one frame only")

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from bandstop.live.calibrate import Calibrated, calibrate, usual_durations
-from bandstop.live.data import LiveData
 from bandstop.live.decision import DecisionRule
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
-from bandstop.live.recogniser import LiveSettings, save_live
+from bandstop.live.recogniser import LIVE_FILE, LiveSettings, read_live_settings, save_live
+from bandstop.live.stream import LiveData
 from bandstop.live.windows import WindowPlan, training_windows
+from bandstop.record.folder import MODEL
 from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet
 from bandstop.training.config import RunConfig
-from bandstop.training.model_file import Recogniser, load_recogniser
+from bandstop.training.model_file import Recogniser, load_recogniser, save_recogniser
 from bandstop.training.presets import live_config
 from bandstop.training.run import train_run
 
@@ -81,7 +82,9 @@ def fit_live(
     ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation
     streams.
     """
-    plan = plan or WindowPlan.for_streams(data.train)
+    if plan is None and resume and (out / LIVE_FILE).is_file():
+        plan = read_live_settings(out).plan
+    plan = plan or WindowPlan.for_streams(data.train, chunks=config.chunks)
     rate = data.train[0].frames_per_second
     metrics = train_run(
         config, out, sequences=window_set(data, plan, seed=config.seed), resume=resume, show=show
@@ -94,4 +97,5 @@ def fit_live(
     found = calibrate(looks, data.validation, plan, rule, false_alarms=false_alarms)
     settings = LiveSettings(plan, found.rule, rate, false_alarms, found.met, found.measures.as_dict())
     save_live(settings, out)
+    save_recogniser(replace(recogniser, rejection=found.rejection), out / MODEL)
     return LiveResult(found, _judge(recogniser, data, settings), metrics)

@@ -16,7 +16,7 @@ import numpy as np
 from bandstop.live.event import Event
 from bandstop.live.stream import Gesture, Stream
 
-__all__ = ["StreamMeasures", "jaccard_index", "match_events", "measure_streams"]
+__all__ = ["StreamMeasures", "jaccard_index", "match_events", "match_requests", "measure_streams"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,37 @@ def match_events(gestures: Sequence[Gesture], events: Sequence[Event]) -> list[i
     return found
 
 
+def match_requests(requests: Sequence[Gesture], events: Sequence[Event]) -> list[int]:
+    """For each event the index of the request in whose time its gesture was named, or −1.
+
+    The first right answer to a request finds its gesture, as in Jackknife's evaluation.
+
+    >>> asked = [Gesture(0, 50, 3), Gesture(50, 90, 4)]
+    >>> match_requests(asked, [Event(2, 40, 3, 0.9, 45), Event(2, 41, 3, 0.8, 49), Event(40, 80, 3, 0.9, 82)])
+    [0, -1, -1]
+    """
+    free, found = set(range(len(requests))), []
+    for event in events:
+        fits = [i for i in free if requests[i].label == event.label and requests[i].begin < event.at]
+        best = next((i for i in fits if event.at <= requests[i].end), -1)
+        free.discard(best)
+        found.append(best)
+    return found
+
+
+def _judged(stream: Stream, events: Sequence[Event]) -> tuple[int, list[int]]:
+    """False alarms, and the delays of the gestures that were found."""
+    counted = [event for event in events if stream.judged(event.at)]
+    truth = stream.gestures
+    if stream.requests:
+        asked = [request for request in stream.requests if request.label >= 0]
+        which = match_requests(asked, counted)
+    else:
+        which = match_events(truth, counted)
+    delays = [event.at - truth[i].end for event, i in zip(counted, which, strict=True) if i >= 0]
+    return len(counted) - len(delays), delays
+
+
 def jaccard_index(gestures: Sequence[Gesture], events: Sequence[Event], frames: int) -> float:
     """``mean over classes of |G ∩ E| / |G ∪ E|``, G the true frames, E the named ones; 1 if both are empty.
 
@@ -90,11 +121,9 @@ def measure_streams(streams: Sequence[Stream], events: Sequence[Sequence[Event]]
     delays: list[int] = []
     alarms = 0
     for stream, named in zip(streams, events, strict=True):
-        for event, which in zip(named, match_events(stream.gestures, named), strict=True):
-            if which < 0:
-                alarms += 1
-            else:
-                delays.append(event.at - stream.gestures[which].end)
+        wrong, late = _judged(stream, named)
+        alarms += wrong
+        delays += late
     total = sum(len(stream.gestures) for stream in streams)
     minutes = sum(stream.minutes for stream in streams)
     overlaps = [

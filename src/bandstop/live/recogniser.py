@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,15 @@ def read_live_settings(run: str | Path) -> LiveSettings:
         raise DataError(f"not the settings of a stream recogniser ({error})", path=path) from None
 
 
-def load_live(run: str | Path) -> LiveRecogniser:
-    """The stream recogniser of a run folder that `bandstop live` made."""
-    return LiveRecogniser(load_recogniser(run), read_live_settings(run))
+def load_live(run: str | Path, *, false_alarms: str | None = None) -> LiveRecogniser:
+    """The stream recogniser of a run folder that `bandstop live` made.
+
+    ``false_alarms``: with the threshold for another rate of false alarms, such as 6/hour.
+    """
+    recogniser, settings = load_recogniser(run), read_live_settings(run)
+    if false_alarms is not None:
+        if recogniser.rejection is None:
+            raise ConfigError("this run holds one threshold only: train it anew, or leave --false-alarms out")
+        rule = recogniser.rejection.for_alarms(false_alarms)
+        settings = replace(settings, rule=replace(settings.rule, threshold=rule.threshold))
+    return LiveRecogniser(recogniser, settings)

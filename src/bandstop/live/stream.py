@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NONE", "Gesture", "Stream"]
+from bandstop.record.rejection import NONE
 
-NONE = "none"
-"""The name of the class for "none of the gestures"."""
+__all__ = ["NONE", "Gesture", "LiveData", "Stream"]
 
 
 @dataclass(frozen=True, order=True)
@@ -47,11 +46,37 @@ class Stream:
     gestures: tuple[Gesture, ...]
     subject: str = ""
     frames_per_second: float = 30.0
+    requests: tuple[Gesture, ...] = ()
+    """Where the gestures' begin and end are estimates: the time in which each was asked for; the label −1
+    where no answer would be wrong."""
 
     def __len__(self) -> int:
         return len(self.joints)
 
     @property
     def minutes(self) -> float:
-        """Duration."""
-        return len(self) / self.frames_per_second / 60.0
+        """Duration, without the time in which no answer would be wrong."""
+        unjudged = sum(request.frames for request in self.requests if request.label < 0)
+        return (len(self) - unjudged) / self.frames_per_second / 60.0
+
+    def judged(self, at: int) -> bool:
+        """Whether an answer at frame count ``at`` can be wrong.
+
+        >>> Stream(np.zeros((9, 1, 3), np.float32), (), requests=(Gesture(0, 5, -1),)).judged(5)
+        False
+        """
+        return not any(request.label < 0 and request.begin < at <= request.end for request in self.requests)
+
+
+@dataclass(frozen=True, eq=False)
+class LiveData:
+    """Streams that share no sequence (and, where the data say so, no subject), and the skeleton they show."""
+
+    train: tuple[Stream, ...]
+    validation: tuple[Stream, ...]
+    test: tuple[Stream, ...]
+    """Empty where the data hold no part for it."""
+    class_names: tuple[str, ...]
+    edges: NDArray[np.int64]
+    root: int
+    joint_names: tuple[str, ...]

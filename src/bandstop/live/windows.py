@@ -17,7 +17,7 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.live.stream import NONE, Gesture, Stream
 from bandstop.skeleton import SequenceSet
 
-__all__ = ["WindowPlan", "label_window", "training_windows"]
+__all__ = ["UNUSED", "WindowPlan", "label_window", "training_windows"]
 
 UNUSED, NO_GESTURE = -2, -1
 _MARGIN = 4
@@ -46,20 +46,56 @@ class WindowPlan:
             )
 
     @staticmethod
-    def for_streams(streams: Sequence[Stream], *, looks_per_second: float = 5.0) -> WindowPlan:
+    def for_streams(
+        streams: Sequence[Stream], *, chunks: int = 16, looks_per_second: float = 5.0
+    ) -> WindowPlan:
         """A plan whose windows hold nine gestures of ten whole, and that names them within 0.4 s.
+
+        Chunks of the window and hops begin at the same frames, so that a device sums every frame once.
 
         >>> stream = Stream(np.zeros((90, 1, 3), np.float32), (Gesture(10, 50, 0),), frames_per_second=30)
         >>> WindowPlan.for_streams([stream])
-        WindowPlan(length=72, hop=6, soonest=1, latest=12)
+        WindowPlan(length=80, hop=5, soonest=1, latest=12)
         """
         durations = [g.frames for stream in streams for g in stream.gestures]
         if not durations:
             raise DataError("streams to learn from need at least one gesture, found none")
         rate = streams[0].frames_per_second
         latest = max(2, round(0.4 * rate))
-        length = math.ceil(float(np.quantile(durations, 0.9)) * 1.2) + 2 * latest
-        return WindowPlan(length, max(1, round(rate / looks_per_second)), 1, latest)
+        wanted = math.ceil(float(np.quantile(durations, 0.9)) * 1.2) + 2 * latest
+        length, hop = _aligned(wanted, rate / looks_per_second, chunks)
+        return WindowPlan(length, hop, 1, latest)
+
+    def block(self, chunks: int) -> int:
+        """Frames that always lie in one chunk together, whichever look it is; 0 if there are none.
+
+        >>> WindowPlan(96, hop=6).block(32), WindowPlan(160, hop=5).block(16), WindowPlan(90).block(32)
+        (3, 5, 0)
+        """
+        return 0 if self.length % chunks else math.gcd(self.length // chunks, self.hop)
+
+
+def _aligned(length: float, hop: float, chunks: int) -> tuple[int, int]:
+    """The length and hop nearest to those wanted (by their ratios) of which one holds the other's chunks.
+
+    A window may be a tenth shorter than wanted, not more.
+
+    >>> _aligned(103, 6, 16), _aligned(103, 6, 32), _aligned(170, 6, 16)
+    ((96, 6), (96, 6), (192, 6))
+    """
+
+    def far(pair: tuple[int, int]) -> float:
+        return 2 * abs(math.log(pair[0] * chunks / length)) + abs(math.log(pair[1] / hop))
+
+    least, most = max(1, math.ceil(0.9 * length / chunks)), math.ceil(1.2 * length / chunks)
+    pairs = [
+        (frames, step)
+        for frames in range(least, max(least, most) + 1)
+        for step in range(1, max(most, math.ceil(hop)) + 1)
+        if frames % step == 0 or step % frames == 0
+    ]
+    frames, step = min(pairs, key=far)
+    return frames * chunks, step
 
 
 def label_window(gestures: Sequence[Gesture], end: int, plan: WindowPlan) -> int:
@@ -87,6 +123,9 @@ def _labels(stream: Stream, plan: WindowPlan) -> tuple[np.ndarray, np.ndarray]:
         near[max(0, g.begin - plan.latest) : g.end + 3 * plan.latest] = True
     for g in stream.gestures:
         labels[g.end + plan.soonest : g.end + plan.latest + 1] = g.label
+    for request in stream.requests:
+        if request.label < 0:
+            labels[request.begin + 1 : request.end + 1] = UNUSED
     return labels, near
 
 

@@ -14,6 +14,7 @@ from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.readers.edges import read_edges
 from bandstop.skeleton.readers.folder import read_folder
 from bandstop.skeleton.readers.fpha import read_fpha
+from bandstop.skeleton.readers.jackknife import read_jackknife
 from bandstop.skeleton.readers.mediapipe import read_mediapipe
 from bandstop.skeleton.readers.poses import read_coco, read_openpose
 from bandstop.skeleton.readers.pyskl import read_pyskl
@@ -27,8 +28,8 @@ __all__ = ["FORMS", "load"]
 
 FORMS = (
     "hands, hands:SEED, fpha:PATH, shrec:PATH, shrec:PATH@28, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, "
-    "pyskl:PATH, pyskl:PATH@SPLIT, mediapipe:PATH, openpose:PATH, coco:PATH, a folder, a table .csv, "
-    "or an archive .npz"
+    "jackknife:PATH, pyskl:PATH, pyskl:PATH@SPLIT, mediapipe:PATH, openpose:PATH, coco:PATH, a folder, "
+    "a table .csv, or an archive .npz"
 )
 """The forms that ``load`` understands, in words."""
 
@@ -105,6 +106,7 @@ def _shrec(rest: str) -> SequenceSet:
 _READERS: dict[str, Callable[[str], SequenceSet]] = {
     "fpha": lambda rest: read_fpha(_path(rest)),
     "shrec": _shrec,
+    "jackknife": lambda rest: read_jackknife(_path(rest)),
     "openpose": lambda rest: read_openpose(_path(rest)),
     "coco": lambda rest: read_coco(_path(rest)),
     "sbu": _sbu,

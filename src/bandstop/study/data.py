@@ -16,7 +16,7 @@ __all__ = ["data_set_digest", "folds_of", "place_of", "resolve_data"]
 
 EMBEDDED = "hands"
 SBU_FOLDS = (1, 2, 3, 4, 5)
-_KINDS = ("fpha", "shrec", "sbu", "utd-mhad", "pyskl", "mediapipe", "openpose", "coco")
+_KINDS = ("fpha", "shrec", "sbu", "utd-mhad", "jackknife", "pyskl", "mediapipe", "openpose", "coco")
 
 
 def folds_of(data: str) -> tuple[str, tuple[int | None, ...]]:

@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bandstop.errors import BandstopError, DataError
+from bandstop.errors import BandstopError, ConfigError, DataError
 from bandstop.files import atomic_write, naming
 from bandstop.nets import build_net
 from bandstop.record.folder import MODEL
+from bandstop.record.rejection import Answer, Rejection
 from bandstop.record.typed_json import build
 from bandstop.skeleton import SequenceSet, match_joints
 from bandstop.skeleton.chunk import ChunkTable
@@ -39,6 +40,8 @@ class Recogniser:
     joint_names: tuple[str, ...]
     config: RunConfig
     pose: tuple[tuple[float, float, float], ...] = ()
+    rejection: Rejection | None = None
+    """How it says "none of these"; None: it always names a class. `bandstop calibrate` chooses it."""
 
     @property
     def joints(self) -> int:
@@ -62,6 +65,13 @@ class Recogniser:
         """Class scores ``[N, classes]``."""
         return predict(self.net, self.signals(sequences))
 
+    def answers(self, sequences: Sequence[np.ndarray]) -> list[Answer]:
+        """For each sequence its class, or −1 for none of these, and the confidence of that."""
+        if self.rejection is None:
+            raise ConfigError("this recogniser has no threshold yet: choose one with `bandstop calibrate`")
+        rows: list[list[float]] = self.scores(sequences).tolist()
+        return [self.rejection.answer(row, self.class_names) for row in rows]
+
 
 def save_recogniser(recogniser: Recogniser, path: Path) -> None:
     """Write the plain dense state with exact zeros; everything else goes to the metadata as JSON."""
@@ -74,6 +84,8 @@ def save_recogniser(recogniser: Recogniser, path: Path) -> None:
         "edges": json.dumps(recogniser.normaliser.edges),
         "pose": json.dumps(recogniser.pose),
     }
+    if recogniser.rejection is not None:
+        metadata["rejection"] = json.dumps(asdict(recogniser.rejection))
     save_tensors(path, dict(recogniser.net.state_dict()), metadata)
 
 
@@ -88,6 +100,11 @@ def load_recogniser(run: str | Path) -> Recogniser:
         joint_names = tuple(str(n) for n in json.loads(metadata["joint_names"]))
         normaliser = build(Normaliser, json.loads(metadata["normaliser"]), "normaliser")
         pose = tuple((float(x), float(y), float(z)) for x, y, z in json.loads(metadata.get("pose", "[]")))
+        rejection = (
+            build(Rejection, json.loads(metadata["rejection"]), "rejection")
+            if "rejection" in metadata
+            else None
+        )
         net = build_net(
             config.net,
             joints=len(normaliser.node_scale),
@@ -100,7 +117,7 @@ def load_recogniser(run: str | Path) -> Recogniser:
         problem = f"not a recogniser written by bandstop ({str(error).splitlines()[0]})"
         raise DataError(problem, path=path) from None
     net.eval()
-    return Recogniser(net, normaliser, names, joint_names, config, pose)
+    return Recogniser(net, normaliser, names, joint_names, config, pose, rejection)
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:

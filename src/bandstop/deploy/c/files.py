@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstop.deploy.c.answer import answer_texts
 from bandstop.deploy.c.code import NetworkCode
 from bandstop.deploy.c.front_end import front_end, most_frames
 from bandstop.deploy.c.text import Tables, c_comment, c_float, c_string, filled
@@ -79,17 +80,19 @@ def assemble(model: DeployModel, code: NetworkCode, *, name: str, open_ended: bo
     tables, work = Tables("front"), max(code.work, 1)
     encode, front = _front_end(model, code, name, tables)
     names = ",\n".join(f"    {c_string(n)}" for n in model.class_names)
+    declared, answer = answer_texts(name, model.rejection, model.class_names)
     parts = [
         filled("source_top.c", about=about, name=name) + "\n",
         code.definitions + encode,
         _network(code, name),
         tables.text(),
         front,
+        answer,
         f"const char *const {name}_class_names[{classes}] = {{\n{names}\n}};",
     ]
     return CFiles(
         name,
-        header=_header(model, code, name, work, open_ended=open_ended),
+        header=_header(model, code, name, work, open_ended=open_ended, answer=declared),
         source="\n".join(part for part in parts if part) + "\n",
         main=filled("main_network.c" if model.normaliser is None else "main_stream.c", **_names(name)) + "\n",
         code=code,
@@ -148,7 +151,9 @@ def _pitch(model: DeployModel, program: Program) -> int:
     return program.sizes[program.input] // model.shape[1]
 
 
-def _header(model: DeployModel, code: NetworkCode, name: str, work: int, *, open_ended: bool) -> str:
+def _header(
+    model: DeployModel, code: NetworkCode, name: str, work: int, *, open_ended: bool, answer: str
+) -> str:
     program, normaliser = code.program, model.normaliser
     layout, stream = "signal: the input's values in order.", ""
     if normaliser is not None:
@@ -174,7 +179,9 @@ def _header(model: DeployModel, code: NetworkCode, name: str, work: int, *, open
     values["CLASSES"] = program.classes
     values["size"] = model.size_text
     values |= {"SIGNAL": program.sizes[program.input], "WORK": work}
-    text = filled("network.h", layout=layout, number=code.number, stream=stream, **values, **_names(name))
+    text = filled(
+        "network.h", layout=layout, number=code.number, stream=answer + stream, **values, **_names(name)
+    )
     return text + "\n"
 
 

@@ -48,7 +48,15 @@ def to_onnx(model: DeployModel, *, sparse: bool = False, batch: int | None = Non
         if n.duration is not None:
             described["duration"] = n.duration
         metadata |= {"normaliser": json.dumps(described), "joint_names": json.dumps(list(model.joint_names))}
-    data = graph.model(last, model.shape, len(model.class_names), batch=batch, metadata=metadata)
+    temperature = None
+    if model.rejection is not None:
+        temperature = model.rejection.temperature
+        metadata["rejection"] = json.dumps(
+            {"temperature": temperature, "threshold": model.rejection.threshold}
+        )
+    data = graph.model(
+        last, model.shape, len(model.class_names), batch=batch, metadata=metadata, temperature=temperature
+    )
     if len(data) > LARGEST:
         raise ExportError("an ONNX file holds at most 1 GiB here; this network is larger")
     return data

@@ -56,17 +56,31 @@ class Graph:
         return name
 
     def model(
-        self, last: str, shape: tuple[int, ...], classes: int, *, batch: int | None, metadata: dict[str, str]
+        self,
+        last: str,
+        shape: tuple[int, ...],
+        classes: int,
+        *,
+        batch: int | None,
+        metadata: dict[str, str],
+        temperature: float | None = None,
     ) -> bytes:
-        """The finished, checked model."""
-        helper = self._onnx.helper
+        """The finished, checked model; with a ``temperature`` it also gives probabilities."""
+        helper, outputs = self._onnx.helper, ["scores"]
+        if temperature is not None:
+            scaled = self.node("Div", [last, self.weight("temperature", np.array([temperature]))])
+            self._nodes.append(helper.make_node("Softmax", [scaled], ["probabilities"], axis=-1))
+            outputs.append("probabilities")
         nodes = [*self._nodes, helper.make_node("Identity", [last], ["scores"])]
         lead = batch or "batch"
         graph = helper.make_graph(
             nodes,
             "bandstop",
             [helper.make_tensor_value_info("input", self._onnx.TensorProto.FLOAT, [lead, *shape])],
-            [helper.make_tensor_value_info("scores", self._onnx.TensorProto.FLOAT, [lead, classes])],
+            [
+                helper.make_tensor_value_info(name, self._onnx.TensorProto.FLOAT, [lead, classes])
+                for name in outputs
+            ],
             initializer=self._dense,
             sparse_initializer=self._sparse,
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from bandstop.deploy.model import DeployModel
 from bandstop.deploy.packed.rice import best_parameter, rice_decode, rice_encode
 from bandstop.errors import ConfigError, ExportError
 from bandstop.nets import NetConfig, build_net
+from bandstop.record.rejection import Rejection
 from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["Values", "from_bytes", "to_bytes"]
@@ -139,7 +140,9 @@ def _describe(model: DeployModel) -> dict[str, object]:
             f"the bytes format holds skeleton recognisers ({held}), found {type(model.net).__name__}"
         )
     n = model.normaliser
-    lasting = {} if n.duration is None else {"d": n.duration}
+    more: dict[str, object] = {} if n.duration is None else {"d": n.duration}
+    if model.rejection is not None:
+        more["t"] = [model.rejection.temperature, model.rejection.threshold]
     return {
         "n": settings(model.net),
         "c": "|".join(name.replace("|", "/") for name in model.class_names),
@@ -149,7 +152,7 @@ def _describe(model: DeployModel) -> dict[str, object]:
         "m": n.chunks,
         "e": [end for edge in n.edges for end in edge],
         "s": [float(f"{s:.4g}") for s in n.node_scale],
-        **lasting,
+        **more,
     }
 
 
@@ -183,7 +186,16 @@ def _rebuild(described: dict[str, object]) -> tuple[nn.Module, DeployModel]:
     net = build_net(config, joints=len(scale), signal=signal, classes=len(classes), edges=edges)
     net = folded(net.eval())
     names = tuple(joints.split("|")) if joints else ()
-    return net, DeployModel(net, normaliser, tuple(classes), names, str(described["u"]))
+    model = DeployModel(net, normaliser, tuple(classes), names, str(described["u"]))
+    return net, replace(model, rejection=_rejection(described.get("t")))
+
+
+def _rejection(stored: object) -> Rejection | None:
+    if stored is None:
+        return None
+    if not isinstance(stored, list) or len(stored) != 2:
+        raise ValueError("the rejection must be a temperature and a threshold")
+    return Rejection(float(stored[0]), float(stored[1]))
 
 
 def _varint(value: int) -> bytes:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.ir.program import Floats
 from bandstop.deploy.run.toolchain import FAST, STRICT, build
+from bandstop.record.rejection import Answer
 
 __all__ = ["Native"]
 
@@ -64,6 +65,12 @@ class Native:
         rows = np.ascontiguousarray(frames, np.float32).reshape(len(frames), values)
         pushed = [int(self._function("push_frame")(state, _pointer(row))) for row in rows]
         return int(self._function("classify")(state, _pointer(scores))), scores, pushed
+
+    def answers(self, scores: Floats) -> list[Answer]:
+        """What rows of scores say, none of these too."""
+        likely, run = ctypes.c_float(), self._function("answer")
+        rows = np.ascontiguousarray(scores, np.float32)
+        return [Answer(int(run(_pointer(row), ctypes.byref(likely))), likely.value) for row in rows]
 
     @property
     def state_bytes(self) -> int:

@@ -15,6 +15,7 @@ from bandstop.deploy.c.text import load_template
 from bandstop.deploy.ir.program import Floats
 from bandstop.deploy.run.toolchain import build, zig_compiler
 from bandstop.errors import ExportError, MissingExtra
+from bandstop.record.rejection import Answer
 
 __all__ = ["WasmNetwork", "javascript", "to_wasm"]
 
@@ -24,6 +25,8 @@ def to_wasm(files: CFiles, *, simd: bool = True, size: bool = False) -> bytes:
     glue = _filled("wasm_network.c", files)
     if f"{files.name}_begin" in files.header:
         glue += _filled("wasm_stream.c", files)
+    if f"{files.name}_answer" in files.header:
+        glue += _filled("wasm_answer.c", files)
     flags = ["-target", "wasm32-freestanding", "-nostdlib", "-std=c99", "-s", "-ffp-contract=off"]
     flags += ["-Wl,--no-entry", "-Oz" if size else "-O3", *(["-msimd128"] if simd and not size else [])]
     flags += ["-Wl,-z,stack-size=16384", "-Wl,--export-memory"]
@@ -75,6 +78,15 @@ class WasmNetwork:
             self._call("network")
             found.append(self._scores())
         return np.stack(found)
+
+    def answers(self, scores: Floats) -> list[Answer]:
+        """What rows of scores say, none of these too."""
+        found = []
+        for row in np.asarray(scores, np.float32):
+            self._write("scores", row)
+            label = self._call("answer")
+            found.append(Answer(label, float(self._exports["confidence"](self._store))))
+        return found
 
     def stream(self, frames: Floats, *, length: int | None = None) -> tuple[int, Floats]:
         """``(answer, scores)`` for raw joints ``[T, V, 3]``."""

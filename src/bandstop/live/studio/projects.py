@@ -47,13 +47,17 @@ int main(void)
 
 
 def live_library(
-    run: str | Path, *, frames: Frames, options: ExportOptions | None = None
+    run: str | Path,
+    *,
+    frames: Frames,
+    options: ExportOptions | None = None,
+    false_alarms: str | None = None,
 ) -> tuple[Library, dict[str, Any]]:
     """The library of a stream recogniser, checked on the stream ``frames``, and the report of the check."""
     options = options or ExportOptions(aim="size")
     name, names = options.name, {"name": options.name, "NAME": options.name.upper()}
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
-        report = export_live(run, "c", Path(made), frames=frames, options=options)
+        report = export_live(run, "c", Path(made), frames=frames, options=options, false_alarms=false_alarms)
         texts = {file: (Path(made) / file).read_text(encoding="utf-8") for file in report["files"]}
     main = texts.pop("example/main.c")
     stream = (resources.files("bandstop.live.templates") / "stream.ino").read_text(encoding="utf-8")
@@ -82,10 +86,16 @@ def flash_of(library: Library) -> Footprint:
 
 
 def export_live_project(
-    run: str | Path, to: Project, folder: Path, *, frames: Frames, options: ExportOptions | None = None
+    run: str | Path,
+    to: Project,
+    folder: Path,
+    *,
+    frames: Frames,
+    options: ExportOptions | None = None,
+    false_alarms: str | None = None,
 ) -> dict[str, Any]:
     """Write the project into ``folder``; the report names its files and their sizes."""
-    library, report = live_library(run, frames=frames, options=options)
+    library, report = live_library(run, frames=frames, options=options, false_alarms=false_alarms)
     makers: dict[Project, Callable[[Library], dict[str, str]]] = {
         "arduino": arduino_texts,
         "platformio": platformio_texts,

@@ -74,6 +74,7 @@ def export_page(
     options: ExportOptions | None = None,
     landmarks: Path | None = None,
     title: str | None = None,
+    false_alarms: str | None = None,
 ) -> dict[str, Any]:
     """Write ``folder/NAME-page``, which any web server can show from any path; checked on ``frames``.
 
@@ -85,7 +86,9 @@ def export_page(
     shown = title or f"Gestures: {', '.join(live.class_names[:4])}{' …' if len(live.class_names) > 4 else ''}"
     files: dict[str, bytes] = {"recogniser.json": json.dumps(settings).encode()}
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
-        report = export_live(run, "wasm", Path(made), frames=frames, options=options)
+        report = export_live(
+            run, "wasm", Path(made), frames=frames, options=options, false_alarms=false_alarms
+        )
         files["recogniser.wasm"] = (Path(made) / f"{options.name}_live.wasm").read_bytes()
         files["page/live.js"] = (Path(made) / f"{options.name}_live.js").read_bytes()
     package = resources.files("bandstop.live.studio")

@@ -79,32 +79,26 @@ void ${name}_live_begin(${name}_live *s)
 {
     uint32_t i;
     for (i = 0; i < ${NAME}_LIVE_SMOOTH * ${NAME}_CLASSES; ++i) s->recent[i] = 0.0f;
-    for (i = 0; i < ${NAME}_CLASSES; ++i) s->confidence[i] = 0.0f;
+    for (i = 0; i < ${NAME}_CLASSES; ++i) s->scores[i] = s->confidence[i] = 0.0f;
     s->best = 0.0f;
     s->frames = s->looks = s->waited = s->peak = s->quiet_until = 0;
     s->candidate = s->last_class = -1;
     s->armed = 1;
+    ${name}_begin(&s->recogniser, ${NAME}_LIVE_LENGTH);
 }
 
+${WINDOW}
 int ${name}_live_push_frame(${name}_live *s, const float joints[3 * ${NAME}_JOINTS], ${name}_event *event)
 {
-    float scores[${NAME}_CLASSES];
-    const uint32_t values = 3 * ${NAME}_JOINTS;
-    uint32_t i, bad = 0, from;
-    for (i = 0; i < values; ++i)
+    uint32_t i, bad = 0;
+    for (i = 0; i < 3 * ${NAME}_JOINTS; ++i)
         if (is_beyond(joints[i])) bad = 1;
     if (bad && s->frames == 0) return 0;
-    if (bad) joints = s->ring + (s->frames - 1) % ${NAME}_LIVE_LENGTH * values;
-    from = s->frames % ${NAME}_LIVE_LENGTH;
-    for (i = 0; i < values; ++i) s->ring[from * values + i] = joints[i];
+    take(s, bad ? 0 : joints);
     s->frames += 1;
     if (s->frames < ${NAME}_LIVE_LENGTH || s->frames % ${NAME}_LIVE_HOP) return 0;
-    ${name}_begin(&s->recogniser, ${NAME}_LIVE_LENGTH);
-    for (i = 0; i < ${NAME}_LIVE_LENGTH; ++i) {
-        if (++from == ${NAME}_LIVE_LENGTH) from = 0;
-        ${name}_push_frame(&s->recogniser, s->ring + from * values);
-    }
-    ${name}_classify(&s->recogniser, scores);
-    remember(s, scores);
+    fill(s);
+    ${name}_classify(&s->recogniser, s->scores);
+    remember(s, s->scores);
     return decide(s, event);
 }

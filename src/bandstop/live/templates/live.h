@@ -3,7 +3,7 @@
    push_frame  takes the next frame of ${JOINTS} joints (x, y, z); answers 1 and fills `event` in the moment in which a
                gesture is named, else 0. A frame with a value that is not finite or beyond 1e9 is replaced by the last
                good one.
-   A look at the last ${LENGTH} frames is taken every ${HOP} frames; the other frames cost a copy. All memory is the caller's. */
+   A look at the last ${LENGTH} frames is taken every ${HOP} frames; the other frames cost ${OTHERS}. All memory is the caller's. */
 #ifndef ${NAME}_LIVE_H
 #define ${NAME}_LIVE_H
 #include "${name}.h"
@@ -27,9 +27,10 @@ typedef struct {
 
 typedef struct {
     ${name} recogniser;
-    float ring[${NAME}_LIVE_LENGTH * 3 * ${NAME}_JOINTS];
+    ${MEMORY}
     float recent[${NAME}_LIVE_SMOOTH * ${NAME}_CLASSES];
-    float confidence[${NAME}_CLASSES]; /* of each class at the last look */
+    float scores[${NAME}_CLASSES];     /* of each class at the last look, */
+    float confidence[${NAME}_CLASSES]; /* and its smoothed probability */
     float best;
     uint32_t frames, looks, waited, peak, quiet_until;
     int32_t candidate, last_class, armed;

@@ -9,6 +9,10 @@ OUT("live_event") ${name}_event *live_event(void);
 OUT("live_event") ${name}_event *live_event(void) { return &event; }
 OUT("live_confidence") float *live_confidence(void);
 OUT("live_confidence") float *live_confidence(void) { return stream.confidence; }
+OUT("live_scores") float *live_scores(void);
+OUT("live_scores") float *live_scores(void) { return stream.scores; }
+OUT("live_looks") unsigned live_looks(void);
+OUT("live_looks") unsigned live_looks(void) { return stream.looks; }
 OUT("live_begin") void live_begin(void);
 OUT("live_begin") void live_begin(void) { ${name}_live_begin(&stream); }
 OUT("live_push_frame") int live_push_frame(void);

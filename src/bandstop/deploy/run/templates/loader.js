@@ -11,7 +11,10 @@ export async function load(source) {
   const push = (frame) => { floats(wasm.frame(), wasm.values()).set(frame); return wasm.push_frame(); };
   const answer = () => {
     const index = wasm.classify(); // negative: no answer, see the codes in ${name}.h
-    return { index, name: names[index] ?? null, scores: Array.from(floats(wasm.scores(), names.length)) };
+    const said = { index, name: names[index] ?? null, scores: Array.from(floats(wasm.scores(), names.length)) };
+    if (!wasm.answer || index < 0) return said;
+    const named = wasm.answer(); // -1: none of these
+    return { ...said, index: named, name: names[named] ?? "none", confidence: wasm.confidence() };
   };
   const classify = (frames) => { wasm.begin(frames.length); frames.forEach(push); return answer(); };
   return { names, begin: wasm.begin, push, answer, classify };

@@ -1,0 +1,96 @@
+"""A finished recogniser learns to say "none of these", on recordings that it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from bandstop.errors import ConfigError, DataError
+from bandstop.record.rejection import NONE, Rejection
+from bandstop.skeleton import SequenceSet, load
+from bandstop.skeleton.split import train_and_test
+from bandstop.training.model_file import Recogniser
+
+__all__ = ["best_temperature", "choose_rejection", "recordings_to_calibrate", "true_labels"]
+
+THRESHOLDS = tuple(round(float(t), 3) for t in (*np.arange(0.05, 0.9, 0.025), *np.arange(0.9, 0.996, 0.005)))
+_FEWEST = 20
+"""With fewer recordings no rate of false alarms can be told."""
+
+
+def best_temperature(scores: Tensor, labels: Tensor) -> float:
+    """The temperature of the least cross-entropy on held-out data (Guo et al., 2017).
+
+    >>> best_temperature(torch.tensor([[3.0, 0.0]] * 4), torch.tensor([0, 0, 0, 1]))  # 3 / log 3
+    2.696
+    """
+    grid = [round(0.3 * 1.05**k, 3) for k in range(80)]
+    losses = [float(F.cross_entropy(scores.double() / temperature, labels)) for temperature in grid]
+    return grid[int(np.argmin(losses))]
+
+
+def recordings_to_calibrate(recogniser: Recogniser, data: str | None) -> SequenceSet:
+    """``data``, or the part that the run held out with ``--validation``; in the joint order of training."""
+    config = recogniser.config
+    if data is None:
+        if not config.validation:
+            raise ConfigError(
+                "a threshold is chosen on recordings that were neither trained nor judged on: name some, or "
+                "train with --validation 0.2"
+            )
+        source = load(config.data, config.reading)
+        held = train_and_test(source, validation=config.validation, seed=config.seed)[1]
+        source = source.subset(held)
+    elif data == config.data:
+        raise ConfigError(f"{data} is what the run was trained on: name recordings that it has not seen")
+    else:
+        source = load(data, config.reading)
+    return recogniser.in_its_order(source.repaired(), where=data or config.data)
+
+
+def true_labels(source: SequenceSet, class_names: Sequence[str]) -> NDArray[np.int64]:
+    """Labels in the run's numbering; −1 for a class that the run does not know, or `none`.
+
+    >>> still = np.zeros((2, 1, 3), np.float32)
+    >>> s = SequenceSet.from_sequences([still] * 3, labels=[0, 1, 2], class_names=["nod", "wave", "none"])
+    >>> true_labels(s, ["wave", "none"])
+    array([-1,  0, -1])
+    """
+    known = {name: number for number, name in enumerate(class_names) if name != NONE}
+    number = np.array([known.get(name, -1) for name in source.class_names], dtype=np.int64)
+    labels: NDArray[np.int64] = number[source.labels]
+    return labels
+
+
+def choose_rejection(
+    recogniser: Recogniser, source: SequenceSet, false_alarms: str, *, frames_per_second: float = 30.0
+) -> Rejection:
+    """Temperature, threshold and its curve on ``source``.
+
+    A false alarm is a recording with a wrong name, also one of a class that the run does not know. The
+    threshold is the lowest with no more of them than asked for.
+    """
+    labels = true_labels(source, recogniser.class_names)
+    if len(source) < _FEWEST or not (labels >= 0).any():
+        raise DataError(
+            f"a threshold needs at least {_FEWEST} recordings, some of them of the run's classes; found "
+            f"{len(source)} and {int((labels >= 0).sum())}"
+        )
+    scores = recogniser.scores([source[i] for i in range(len(source))])
+    known = labels >= 0
+    temperature = best_temperature(scores[known], torch.from_numpy(labels[known]))
+    likely = torch.softmax(scores.double() / temperature, dim=1).numpy()
+    likely = np.where(np.array(recogniser.class_names) == NONE, 0.0, likely)
+    best, named = likely.max(axis=1), likely.argmax(axis=1)
+    curve = tuple(
+        (t, int(((best >= t) & (named != labels)).sum()), int(((best >= t) & (named == labels)).sum()))
+        for t in THRESHOLDS
+    )
+    minutes = float(source.lengths.sum()) / frames_per_second / 60
+    rule = Rejection(temperature, 1.0, false_alarms, len(source), round(minutes, 4), curve)
+    return rule.for_alarms(false_alarms)
