@@ -15,11 +15,14 @@ from bandstop.deploy import export_model
 from bandstop.deploy.onnx.file import to_onnx
 from bandstop.deploy.onnx.front_end import network_input
 from bandstop.deploy.verify import reference_scores, signals_of
+from bandstop.record.signal import PARTS
 from tests.deploy.nets_for_tests import make_model, normaliser, sequences
+from tests.deploy.test_tcn import composed
 
 NORMALISERS = {
     "bones": normaliser(),
     "no bones": dataclasses.replace(normaliser(), edges=(), root=4),
+    "parts": composed(tuple(PARTS)),
     "motion": dataclasses.replace(normaliser(), duration=(4.2, 0.8)),
 }
 

@@ -15,7 +15,7 @@ from bandstop.errors import ExportError
 from bandstop.nets import NetConfig
 from tests.deploy.nets_for_tests import make_net
 
-SENTENCE = "only GCN, LSTMRecogniser and Sequential networks can be exported, found Linear"
+SENTENCE = "only GCN, LSTMRecogniser, TCN and Sequential networks can be exported, found Linear"
 
 
 def test_every_kind_has_nodes_of_onnx():
@@ -31,7 +31,9 @@ def test_other_networks_are_refused_in_one_sentence_everywhere(stage):
         stage(model)
 
 
-@pytest.mark.parametrize("config", [{}, {"combine": "sum", "dense": 8}, {"kind": "lstm", "hidden": 6}])
+@pytest.mark.parametrize(
+    "config", [{}, {"combine": "sum", "dense": 8}, {"kind": "lstm", "hidden": 6}, {"kind": "tcn"}]
+)
 def test_settings_build_the_same_network_again(config):
     net = make_net(0.9, **config)
     settings = kind_of(net).settings(net)

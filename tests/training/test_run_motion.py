@@ -31,7 +31,7 @@ SMALL = RunConfig(
 def test_a_saved_recogniser_sees_what_training_judged(tiny: SequenceSet, tmp_path: Path) -> None:
     metrics = train_run(SMALL, tmp_path / "run", sequences=tiny)
     recogniser = load_recogniser(tmp_path / "run")
-    data = prepare(tiny, chunks=8, motion=True)
+    data = prepare(tiny, chunks=8, signal="motion")
     assert data.judge_signals.shape[2] == recogniser.normaliser.values == 46
     _, test, _ = train_and_test(tiny)
     assert torch.allclose(
@@ -41,7 +41,7 @@ def test_a_saved_recogniser_sees_what_training_judged(tiny: SequenceSet, tmp_pat
 
 
 def test_durations_vary_about_the_true_ones_whatever_the_crop(tiny: SequenceSet) -> None:
-    data = prepare(tiny, chunks=8, motion=True)
+    data = prepare(tiny, chunks=8, signal="motion")
     mean, deviation = data.normaliser.duration or (0.0, 1.0)
     true = ((data.table.lengths.double().log() - mean) / deviation).float().sort().values
     exact, _ = data.epoch(Augmentation(crop=0.3, pace=0.0), torch.Generator().manual_seed(0))
@@ -66,5 +66,5 @@ def test_many_rates_and_teachers(tiny: SequenceSet, tmp_path: Path) -> None:
 
 
 def test_an_lstm_is_refused() -> None:
-    with pytest.raises(ConfigError, match="--signal motion is for the GCN"):
+    with pytest.raises(ConfigError, match="--signal motion is not for an LSTM"):
         RunConfig(signal="motion", net=NetConfig(kind="lstm"))

@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from bandstop.nets.build import build_net
     from bandstop.nets.gcn import GCN, GraphConv, skeleton_heads
     from bandstop.nets.lstm import LSTMRecogniser
+    from bandstop.nets.tcn import TCN
 
-__all__ = ["GCN", "GraphConv", "LSTMRecogniser", "NetConfig", "build_net", "skeleton_heads"]
+__all__ = ["GCN", "TCN", "GraphConv", "LSTMRecogniser", "NetConfig", "build_net", "skeleton_heads"]
 
 _HOMES = {
     "GCN": "gcn",
     "GraphConv": "gcn",
     "skeleton_heads": "gcn",
     "LSTMRecogniser": "lstm",
+    "TCN": "tcn",
     "build_net": "build",
 }
 

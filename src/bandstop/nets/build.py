@@ -8,12 +8,17 @@ from torch import nn
 from bandstop.nets.config import NetConfig
 from bandstop.nets.gcn import GCN
 from bandstop.nets.lstm import LSTMRecogniser
+from bandstop.nets.tcn import TCN
 
 __all__ = ["build_net"]
 
 
-def build_net(config: NetConfig, *, joints: int, signal: int, classes: int, edges: object = ()) -> nn.Module:
+def build_net(
+    config: NetConfig, *, joints: int, signal: int, classes: int, chunks: int = 32, edges: object = ()
+) -> nn.Module:
     """Build the described network for ``joints`` nodes of ``signal`` values and ``classes`` classes.
+
+    ``chunks``: how many a signal is made of, which convolutions over time must know.
 
     >>> type(build_net(NetConfig(kind="lstm"), joints=21, signal=96, classes=5)).__name__
     'LSTMRecogniser'
@@ -21,6 +26,17 @@ def build_net(config: NetConfig, *, joints: int, signal: int, classes: int, edge
     if config.kind == "lstm":
         return LSTMRecogniser(
             joints, signal, classes, hidden=config.hidden, layers=config.layers, dropout=config.dropout or 0.0
+        )
+    if config.kind == "tcn":
+        return TCN(
+            joints,
+            signal,
+            classes,
+            chunks=chunks,
+            widths=config.widths,
+            kernels=config.kernels,
+            strides=config.strides,
+            dropout=config.dropout or 0.0,
         )
     return GCN(
         joints,

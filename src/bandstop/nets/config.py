@@ -24,8 +24,8 @@ class NetConfig:
     bandstop.errors.ConfigError: net.heads must be at least 1, found 0
     """
 
-    kind: Literal["gcn", "lstm"] = "gcn"
-    """Graph convolution (the paper's) or an LSTM over poses."""
+    kind: Literal["gcn", "lstm", "tcn"] = "gcn"
+    """Graph convolution (the paper's), an LSTM over poses, or convolutions over time."""
     channels: int = number(16, 1)
     """GCN: channels of the node encoder."""
     heads: int = number(8, 1)
@@ -42,6 +42,12 @@ class NetConfig:
     """LSTM: hidden units."""
     layers: int = number(1, 1)
     """LSTM: stacked layers."""
+    widths: tuple[int, ...] = (64, 96, 128)
+    """TCN: channels of each convolution over time."""
+    kernels: tuple[int, ...] = (1, 5, 5)
+    """TCN: how many moments each convolution sees at once."""
+    strides: tuple[int, ...] = (1, 2, 1)
+    """TCN: by how many moments each convolution moves on."""
     dropout: float | None = None
     """Dropout before each dense layer, 0 to below 1. Unless given: 0.3 in a dense training; 0.2 in a
     pruned one up to 98 %, none beyond; none with a rival."""
@@ -50,3 +56,12 @@ class NetConfig:
         check_fields(self, "net.")
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ConfigError(f"net.dropout must be in [0, 1), found {self.dropout}")
+        for name in ("widths", "kernels", "strides"):
+            sizes = getattr(self, name)
+            if not sizes or min(sizes) < 1:
+                raise ConfigError(f"net.{name} must hold numbers of at least 1, found {list(sizes)}")
+            if len(sizes) != len(self.widths):
+                raise ConfigError(
+                    f"net.widths and net.{name} must hold as many numbers, found {len(self.widths)} and "
+                    f"{len(sizes)}"
+                )

@@ -6,12 +6,15 @@ into M chunks can do the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
+from bandstop.record.signal import PARTS
+from bandstop.skeleton.parts import Part, part_values
 
 __all__ = ["STEP", "Normaliser", "body_size", "centred"]
 
@@ -53,6 +56,9 @@ class Normaliser:
     training set. With ``duration`` a joint has ``3(M − 1) + 1`` values more: ``STEP`` times its steps from
     each chunk to the next, and how long the sequence lasted, ``(log frames − mean) / deviation``.
 
+    With ``parts`` the signal goes chunk by chunk instead: ``[B, V, M·K]``, value ``K·m + k``, where the K
+    values of a chunk are those of the parts in order (`bandstop.skeleton.parts`).
+
     >>> n = Normaliser(root=0, edges=((0, 1),), node_scale=(1.0, 1.0), chunks=1)
     >>> n(torch.tensor([[[[1.0, 1, 1], [1, 3, 1]]]])).tolist()
     [[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
@@ -67,27 +73,41 @@ class Normaliser:
     chunks: int = 32
     duration: tuple[float, float] | None = None
     """Mean and deviation of the logarithm of a sequence's frames; none: places only."""
+    parts: tuple[Part, ...] = ()
+    """What a chunk holds, where that is composed of parts; the first are the places."""
 
     @property
     def values(self) -> int:
         """Values of a joint's signal."""
+        if self.parts:
+            return self.chunks * sum(PARTS[part.name] for part in self.parts)
         return 3 * self.chunks if self.duration is None else 6 * self.chunks - 2
 
     @staticmethod
-    def fit(chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None) -> Normaliser:
-        """Measure ``node_scale`` on training chunks, and ``duration`` if their ``frames`` are given."""
+    def fit(
+        chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None, parts: Sequence[str] = ()
+    ) -> Normaliser:
+        """Measure ``node_scale`` on training chunks, ``duration`` if ``frames`` are given, and ``parts``."""
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
-        rms = plain.resize(chunks).square().mean(dim=(0, 1, 3)).sqrt()
+        body = plain.resize(chunks)
+        rms = body.square().mean(dim=(0, 1, 3)).sqrt()
         # A joint that never moves (the root of static poses) is not divided: rounding would blow up.
         scale = tuple(float(f"{r:.6g}") if r > _STILL else 1.0 for r in rms.tolist())
-        if frames is None:
-            return Normaliser(root, links, scale, chunks.shape[1])
-        log = frames.double().log()
-        spread = max(float(log.std(correction=0)), 0.1)
-        return Normaliser(
-            root, links, scale, chunks.shape[1], (round(float(log.mean()), 4), round(spread, 4))
-        )
+        found = replace(plain, node_scale=scale)
+        if frames is not None:
+            log = frames.double().log()
+            spread = max(float(log.std(correction=0)), 0.1)
+            found = replace(found, duration=(round(float(log.mean()), 4), round(spread, 4)))
+        return replace(found, parts=tuple(found._measured(name, body) for name in parts))
+
+    def _measured(self, name: str, body: Tensor) -> Part:
+        """A part, measured on places in units of body size; places and durations have scales already."""
+        if name == "places":
+            return Part(name, self.node_scale)
+        if name == "duration":
+            return Part(name)
+        return Part.fit(name, part_values(name, body, self.edges, self.root, None))
 
     def resize(self, chunks: Tensor) -> Tensor:
         """Centred chunks in units of body size and node scale ``[B, M, V, 3]``: where augmentation acts."""
@@ -97,17 +117,35 @@ class Normaliser:
 
     def signals(self, resized: Tensor, frames: Tensor | None = None) -> Tensor:
         """``[B, M, V, 3]`` from `resize` → ``[B, V, values]``; ``frames``: how many each sequence has."""
+        lasting = None if self.duration is None else self._lasting(frames, *self.duration)
+        if self.parts:
+            return self._composed(resized, lasting)
         batch, count, joints, axes = resized.shape
         places = resized.permute(0, 2, 1, 3)
         flat = places.reshape(batch, joints, count * axes)
-        if self.duration is None:
+        if lasting is None:
             return flat
+        steps = places.diff(dim=2).reshape(batch, joints, -1) * STEP
+        return torch.cat([flat, steps, lasting.to(flat.dtype)[:, None, None].expand(-1, joints, 1)], dim=2)
+
+    @staticmethod
+    def _lasting(frames: Tensor | None, mean: float, deviation: float) -> Tensor:
         if frames is None:
             raise ConfigError("signals of motion need the number of frames of each sequence; none was given")
-        mean, deviation = self.duration
-        lasting = ((frames.double().log() - mean) / deviation).to(flat.dtype)
-        steps = places.diff(dim=2).reshape(batch, joints, -1) * STEP
-        return torch.cat([flat, steps, lasting[:, None, None].expand(-1, joints, 1)], dim=2)
+        return (frames.double().log() - mean) / deviation
+
+    def _composed(self, resized: Tensor, lasting: Tensor | None) -> Tensor:
+        body = resized * torch.tensor(self.node_scale, dtype=resized.dtype)[:, None]
+        found = [resized]
+        for part in self.parts[1:]:
+            values = part_values(part.name, body, self.edges, self.root, lasting)
+            if part.offset:
+                values = values - torch.tensor(part.offset, dtype=values.dtype)[:, None]
+            if part.scale:
+                values = values / torch.tensor(part.scale, dtype=values.dtype)[:, None]
+            found.append(values)
+        signals: Tensor = torch.cat(found, dim=3).permute(0, 2, 1, 3).flatten(2)
+        return signals
 
     def __call__(self, chunks: Tensor, frames: Tensor | None = None) -> Tensor:
         return self.signals(self.resize(chunks), frames)

@@ -18,6 +18,7 @@ from bandstop.record.drop import DropChoice
 from bandstop.record.fields import check_fields, number
 from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
 from bandstop.record.reading import AS_IT_SAYS, Reading
+from bandstop.record.signal import signal_parts
 from bandstop.record.typed_json import build
 from bandstop.rivals import NAMES
 from bandstop.training.lr import Rule
@@ -147,9 +148,9 @@ class RunConfig(BudgetChoice, DropChoice):
     """Passes over the training set."""
     chunks: int = number(32, 2)
     """Temporal chunks per sequence."""
-    signal: Literal["places", "motion"] = "places"
-    """What the GCN sees of a joint: its place in each chunk, or also its steps from chunk to chunk and the
-    length of the sequence."""
+    signal: str = "places"
+    """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
+    list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration."""
     validation: float = number(0.0, 0, 0.95)
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = number(1, 1, 1024)
@@ -177,10 +178,16 @@ class RunConfig(BudgetChoice, DropChoice):
             raise ConfigError(
                 f"only method pmp trains for many rates at once, found {self.method} with --rates"
             )
-        if self.signal == "motion" and self.net.kind != "gcn":
+        parts = signal_parts(self.signal)  # refuses what is no signal
+        if (self.signal == "motion" or parts) and self.net.kind == "lstm":
             raise ConfigError(
-                f"--signal motion is for the GCN, found --net.kind {self.net.kind}; leave it out: "
+                f"--signal {self.signal} is not for an LSTM, found --net.kind lstm; leave it out: "
                 "an LSTM sees motion by itself"
+            )
+        if self.signal == "motion" and self.net.kind == "tcn":
+            raise ConfigError(
+                "--signal motion is for the GCN, found --net.kind tcn; for convolutions over time write "
+                "--signal places+steps+duration"
             )
         _ = self.rate_range  # refuses what is no range
 
@@ -209,7 +216,7 @@ class RunConfig(BudgetChoice, DropChoice):
         """With what depends on other settings filled in."""
         unpruned = self.dense or self.method == "small-dense"
         dropout, hold = (0.3, 0.0) if unpruned else (self._pruned_dropout, 0.5)
-        gain = "fixed" if self.net.kind == "gcn" else "variance"
+        gain = "variance" if self.net.kind == "lstm" else "fixed"
         return dataclasses.replace(
             self,
             net=_filled(self.net, dropout=dropout),

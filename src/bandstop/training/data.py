@@ -11,6 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from bandstop.record.augment import AugmentConfig
+from bandstop.record.signal import signal_parts
 from bandstop.skeleton import SequenceSet, drop_unusable
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
@@ -47,7 +48,7 @@ class TrainingData:
     def shape(self) -> dict[str, int]:
         """What a network must know of the data to be built."""
         _, joints, values = self.judge_signals.shape
-        return {"joints": joints, "signal": values, "classes": self.classes}
+        return {"joints": joints, "signal": values, "classes": self.classes, "chunks": self.normaliser.chunks}
 
     def frames_digest(self) -> str:
         """A hash of frames, labels and split: a resumed run must see the same."""
@@ -75,18 +76,20 @@ class TrainingData:
 
 
 def prepare(
-    sequences: SequenceSet, *, chunks: int, motion: bool = False, validation: float = 0.0, seed: int = 0
+    sequences: SequenceSet, *, chunks: int, signal: str = "places", validation: float = 0.0, seed: int = 0
 ) -> TrainingData:
     """Split, measure the normaliser on the training part, and chunk the judging part.
 
-    ``motion``: signals hold it too.
+    ``signal``: places, motion, or parts (`bandstop.skeleton.parts`).
     """
     sequences = sequences.repaired()
     train, judge, judged_on = train_and_test(sequences, validation=validation, seed=seed)
     raw = ChunkTable(sequences.subset(train))
     plain = raw.chunks(torch.arange(len(raw)), chunks)
     edges = torch.as_tensor(sequences.edges)
-    normaliser = Normaliser.fit(plain, edges, sequences.root, raw.lengths if motion else None)
+    parts = signal_parts(signal)
+    lengths = raw.lengths if signal == "motion" or "duration" in parts else None
+    normaliser = Normaliser.fit(plain, edges, sequences.root, lengths, parts)
     judged = ChunkTable(sequences.subset(judge))
     sizes = body_size(plain, edges, sequences.root)
     scale = torch.tensor(normaliser.node_scale, dtype=torch.float64)[:, None]
@@ -113,6 +116,11 @@ def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
     dropped: tuple[str, ...] = ()
     if config.drop == "unusable":
         sequences, dropped = drop_unusable(sequences)
-    motion, held = config.signal == "motion", config.validation
-    found = prepare(sequences, chunks=config.chunks, motion=motion, validation=held, seed=config.seed)
+    found = prepare(
+        sequences,
+        chunks=config.chunks,
+        signal=config.signal,
+        validation=config.validation,
+        seed=config.seed,
+    )
     return replace(found, dropped=dropped)

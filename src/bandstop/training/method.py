@@ -14,6 +14,7 @@ from bandstop import rivals
 from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
+from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
 from bandstop.method.gate import Gate, gate
 from bandstop.method.priors import Prior, prior
@@ -244,8 +245,10 @@ def describe_method(config: RunConfig) -> str:
     return rivals.NAMES[config.method]
 
 
-def net_for(config: RunConfig, *, joints: int, signal: int, classes: int) -> NetConfig:
+def net_for(config: RunConfig, *, joints: int, signal: int, classes: int, chunks: int = 32) -> NetConfig:
     """The net to train: as asked, but for the rival that spends its budget on a smaller dense net."""
     if config.method != "small-dense" or config.budget is None:
         return config.net
+    if config.net.kind == "tcn":
+        raise ConfigError("method small-dense makes smaller GCNs and LSTMs, found --net.kind tcn")
     return rivals.small_dense_sizes(config.net, config.budget, joints=joints, signal=signal, classes=classes)

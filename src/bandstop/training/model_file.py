@@ -80,13 +80,19 @@ def save_recogniser(recogniser: Recogniser, path: Path) -> None:
         "config": recogniser.config.to_json(),
         "class_names": json.dumps(recogniser.class_names),
         "joint_names": json.dumps(recogniser.joint_names),
-        "normaliser": json.dumps(asdict(recogniser.normaliser)),
+        "normaliser": json.dumps(_described(recogniser.normaliser)),
         "edges": json.dumps(recogniser.normaliser.edges),
         "pose": json.dumps(recogniser.pose),
     }
     if recogniser.rejection is not None:
         metadata["rejection"] = json.dumps(asdict(recogniser.rejection))
     save_tensors(path, dict(recogniser.net.state_dict()), metadata)
+
+
+def _described(normaliser: Normaliser) -> dict[str, Any]:
+    """As JSON; where no parts are composed, as it was before there were any."""
+    found = asdict(normaliser)
+    return found if normaliser.parts else {name: value for name, value in found.items() if name != "parts"}
 
 
 def load_recogniser(run: str | Path) -> Recogniser:
@@ -110,6 +116,7 @@ def load_recogniser(run: str | Path) -> Recogniser:
             joints=len(normaliser.node_scale),
             signal=normaliser.values,
             classes=len(names),
+            chunks=normaliser.chunks,
             edges=normaliser.edges,
         )
         net.load_state_dict(state)

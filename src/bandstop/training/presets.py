@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
 
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.prune import MANY_RATES_FREEZE, MANY_RATES_RAMP, PAPER, PAPER_KL
@@ -75,7 +74,7 @@ def live_config(config: RunConfig) -> RunConfig:
     >>> live_config(RunConfig(rate=0.98)).signal
     'motion'
     """
-    signal: Literal["motion", "places"] = "motion" if config.net.kind == "gcn" else "places"
+    signal = "motion" if config.net.kind == "gcn" else "places"
     augment = AugmentConfig(crop=0.03, warp=0.1, pace=0.0)
     return dataclasses.replace(
         config, chunks=16, signal=signal, augment=augment, optim=dataclasses.replace(config.optim, batch=150)

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from bandstop.deploy.c.answer import answer_texts
 from bandstop.deploy.c.code import NetworkCode
 from bandstop.deploy.c.front_end import front_end, most_frames
+from bandstop.deploy.c.parts import chunk_values
 from bandstop.deploy.c.text import Tables, c_comment, c_float, c_string, filled
 from bandstop.deploy.ir.program import Program
 from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
+from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["CFiles", "assemble"]
 
@@ -158,11 +160,7 @@ def _header(
     layout, stream = "signal: the input's values in order.", ""
     if normaliser is not None:
         pitch = _pitch(model, program)
-        layout = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
-        if normaliser.duration is not None:
-            steps = 3 * normaliser.chunks * pitch
-            layout += f" Then, from\n   signal[{steps}] on, the steps from chunk to chunk likewise, and the "
-            layout += "duration."
+        layout = _layout(normaliser, pitch)
         stream = "\n" + filled(
             "stream.h",
             JOINTS=len(normaliser.node_scale),
@@ -183,6 +181,22 @@ def _header(
         "network.h", layout=layout, number=code.number, stream=answer + stream, **values, **_names(name)
     )
     return text + "\n"
+
+
+def _layout(normaliser: Normaliser, pitch: int) -> str:
+    """What lies where in the signal, in words."""
+    if normaliser.parts:
+        names = ", ".join(part.name for part in normaliser.parts)
+        return (
+            f"signal[({chunk_values(normaliser)} * chunk + value) * {pitch} + joint], normalised.\n"
+            f"   The values of a chunk: {names}."
+        )
+    layout = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
+    if normaliser.duration is not None:
+        steps = 3 * normaliser.chunks * pitch
+        layout += f" Then, from\n   signal[{steps}] on, the steps from chunk to chunk likewise, and the "
+        layout += "duration."
+    return layout
 
 
 def _joint_lines(names: tuple[str, ...]) -> str:

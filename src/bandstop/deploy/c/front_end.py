@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bandstop.deploy.c.parts import chunk_values, parts_code
 from bandstop.deploy.c.text import Tables, c_float, filled
 from bandstop.skeleton.normalise import STEP, Normaliser
 
@@ -34,7 +35,7 @@ def front_end(name: str, normaliser: Normaliser, pitch: int, call: str, tables: 
         "V": joints,
         "V3": 3 * joints,
         "P": pitch,
-        "ROW": 3 * pitch,
+        "ROW": chunk_values(normaliser) * pitch,
         "SIGNAL": pitch * normaliser.values,
         "ROOT": normaliser.root,
         "SIZE": size,
@@ -45,13 +46,21 @@ def front_end(name: str, normaliser: Normaliser, pitch: int, call: str, tables: 
         "CALL": call,
         "AFTER": "",
     }
-    parts = ["chunks.c", "normalise.c", "stream.c"]
+    pieces = ["chunks.c", "normalise.c", "stream.c"]
     if normaliser.duration is not None:
+        pieces.insert(2, "log.c")
+    if normaliser.parts:
+        frames = "" if normaliser.duration is None else ", r->frames"
+        values["AFTER"] = f"\n        add_parts(r->signal{frames});"
+    elif normaliser.duration is not None:
         mean, deviation = normaliser.duration
         values |= {"MEAN": c_float(mean), "PER_DEVIATION": c_float(1 / deviation), "STEP": c_float(STEP)}
         values["AFTER"] = "\n        add_motion(r->signal, r->frames);"
-        parts.insert(2, "motion.c")
-    return "".join(f"\n{filled(part, **values)}\n" for part in parts)
+        pieces.insert(3, "motion.c")
+    texts = [filled(piece, **values) for piece in pieces]
+    if normaliser.parts:
+        texts.insert(-1, parts_code(normaliser, pitch, tables))
+    return "".join(f"\n{text}\n" for text in texts)
 
 
 def _body_size(normaliser: Normaliser, joints: int, tables: Tables) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from bandstop.errors import ExportError
 from bandstop.nets.affine import affine, folded_weights
 from bandstop.nets.gcn import GCN
 
-__all__ = ["array", "fold_gcn", "norm_affine", "stored_tensors"]
+__all__ = ["array", "fold_gcn", "neutral", "norm_affine", "stored_tensors"]
 
 
 def array(values: Tensor) -> Floats:
@@ -48,13 +48,13 @@ def fold_gcn(net: GCN) -> GCN:
     with torch.no_grad():
         for name, norm in folded.named_children():
             if isinstance(norm, nn.BatchNorm1d):
-                _neutral(norm, name)
+                neutral(norm, name)
         for name, value in folded_weights(net, torch.float64).items():
             folded.get_parameter(name).copy_(value)
     return folded
 
 
-def _neutral(norm: nn.BatchNorm1d, name: str) -> None:
+def neutral(norm: nn.BatchNorm1d, name: str) -> None:
     """Make ``norm`` add its bias and do nothing else."""
     if norm.running_mean is None or norm.running_var is None:
         raise ExportError(f"layer {name}: normalisation without running statistics cannot be folded")

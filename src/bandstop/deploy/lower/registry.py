@@ -8,11 +8,12 @@ from bandstop.deploy.lower.gcn import GCN_KIND
 from bandstop.deploy.lower.kind import Kind
 from bandstop.deploy.lower.lstm import LSTM_KIND
 from bandstop.deploy.lower.sequential import SEQUENTIAL_KIND
+from bandstop.deploy.lower.tcn import TCN_KIND
 from bandstop.errors import ExportError
 
 __all__ = ["KINDS", "folded", "kind_of"]
 
-KINDS: tuple[Kind, ...] = (GCN_KIND, LSTM_KIND, SEQUENTIAL_KIND)
+KINDS: tuple[Kind, ...] = (GCN_KIND, LSTM_KIND, TCN_KIND, SEQUENTIAL_KIND)
 
 
 def kind_of(net: nn.Module) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bandstop.deploy.onnx.gcn import add_gcn
 from bandstop.deploy.onnx.graph import Graph
 from bandstop.deploy.onnx.lstm import add_lstm
 from bandstop.deploy.onnx.sequential import add_sequential
+from bandstop.deploy.onnx.tcn import add_tcn
 from bandstop.errors import ExportError, MissingExtra
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ LARGEST = 1 << 30
 NODES: dict[str, Callable[[Graph, Any, tuple[int, ...]], str]] = {
     "gcn": add_gcn,
     "lstm": add_lstm,
+    "tcn": add_tcn,
     "sequential": add_sequential,
 }
 """By the name of a network's kind: what adds its nodes to a graph and names its scores."""
@@ -44,9 +47,16 @@ def to_onnx(model: DeployModel, *, sparse: bool = False, batch: int | None = Non
     }
     if model.normaliser is not None:
         n = model.normaliser
-        described = {"root": n.root, "edges": n.edges, "node_scale": n.node_scale, "chunks": n.chunks}
+        described: dict[str, object] = {
+            "root": n.root,
+            "edges": n.edges,
+            "node_scale": n.node_scale,
+            "chunks": n.chunks,
+        }
         if n.duration is not None:
             described["duration"] = n.duration
+        if n.parts:
+            described["parts"] = [asdict(part) for part in n.parts]
         metadata |= {"normaliser": json.dumps(described), "joint_names": json.dumps(list(model.joint_names))}
     temperature = None
     if model.rejection is not None:

@@ -15,6 +15,7 @@ import numpy as np
 __all__ = ["chunk_averages", "network_input"]
 
 STEP = 2.0
+LAGS = {"steps": 1, "slow": 4}
 
 
 def chunk_averages(frames: Any, chunks: int) -> Any:
@@ -44,7 +45,10 @@ def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
         size = np.sqrt(np.square(chunks - root[:, None]).sum(-1).mean())
     relative = chunks - root[:, None]
     relative[:, number] = root - root.mean(axis=0)
-    scaled = relative / max(size, 1e-9) / np.array(normaliser["node_scale"])[:, None]
+    body = relative / max(size, 1e-9)
+    scaled = body / np.array(normaliser["node_scale"])[:, None]
+    if normaliser.get("parts"):
+        return _composed(scaled, body, len(frames), normaliser)[None].astype(np.float32)
     by_joint = scaled.transpose(1, 0, 2)
     parts = [by_joint.reshape(len(by_joint), -1)]
     if "duration" in normaliser:
@@ -53,6 +57,45 @@ def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
         lasting = np.full((len(by_joint), 1), (np.log(len(frames)) - mean) / deviation)
         parts += [steps.reshape(len(by_joint), -1), lasting]
     return np.concatenate(parts, axis=1)[None].astype(np.float32)
+
+
+def _composed(scaled: Any, body: Any, length: int, normaliser: dict[str, Any]) -> Any:
+    """Signals that hold several values of a joint in each chunk, ``[joints, values]``."""
+    found = [scaled]
+    for part in normaliser["parts"][1:]:
+        values = _part(part["name"], body, length, normaliser)
+        offset, scale = part["offset"] or np.zeros(body.shape[1]), part["scale"] or np.ones(body.shape[1])
+        found.append((values - np.array(offset)[:, None]) / np.array(scale)[:, None])
+    return np.concatenate(found, axis=2).transpose(1, 0, 2).reshape(body.shape[1], -1)
+
+
+def _part(name: str, body: Any, length: int, normaliser: dict[str, Any]) -> Any:
+    """One part of all joints in all chunks, ``[chunks, joints, axes]``."""
+    joints, edges, root = body.shape[1], normaliser["edges"], normaliser["root"]
+    if name in LAGS:
+        moved = np.zeros_like(body)
+        moved[LAGS[name] :] = body[LAGS[name] :] - body[: -LAGS[name]]
+        return moved
+    if name == "duration":
+        mean, deviation = normaliser["duration"]
+        return np.full((*body.shape[:2], 1), (np.log(length) - mean) / deviation)
+    ends = list(range(joints))
+    if name == "bones":
+        reached = [root]
+        for joint in reached:
+            for a, b in edges:
+                other = b if a == joint else a if b == joint else joint
+                if other not in reached:
+                    ends[other] = joint
+                    reached.append(other)
+    else:
+        bones = [sum(joint in edge for edge in edges) for joint in range(joints)]
+        tips = [joint for joint in range(joints) if bones[joint] == 1 and joint != root]
+        for tip, following in zip(tips, [*tips[1:], *tips[:1]], strict=True):
+            ends[tip] = following
+    apart = np.array(ends) != np.arange(joints)
+    between = body - body[:, ends] * apart[:, None]
+    return between if name == "bones" else np.linalg.norm(between, axis=2, keepdims=True)
 
 
 def _main(model: str, frames: str) -> None:

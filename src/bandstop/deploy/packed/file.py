@@ -12,28 +12,23 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from dataclasses import asdict, replace
 from typing import Literal
 
 import numpy as np
 import torch
-from torch import nn
 
 from bandstop.deploy.ir.program import Floats
-from bandstop.deploy.lower import KINDS, folded, kind_of
+from bandstop.deploy.lower import folded
 from bandstop.deploy.lower.batchnorm import array, stored_tensors
 from bandstop.deploy.model import DeployModel
+from bandstop.deploy.packed.description import describe, rebuild
 from bandstop.deploy.packed.rice import best_parameter, rice_decode, rice_encode
 from bandstop.errors import ConfigError, ExportError
-from bandstop.nets import NetConfig, build_net
-from bandstop.record.rejection import Rejection
-from bandstop.skeleton.normalise import Normaliser
 
 __all__ = ["Values", "from_bytes", "to_bytes"]
 
 MAGIC = b"BSN1"
 LARGEST_DESCRIPTION = 1 << 20
-MOST_WEIGHTS = 50_000_000
 Values = Literal["8-bit", "half"]
 WORDS = (
     b'"kind":"lstm","hidden":100,"layers":1,"channels":16,"heads":8,"filters":32,"dense":'
@@ -56,7 +51,7 @@ file's start.
 
 def to_bytes(model: DeployModel, *, values: Values = "8-bit") -> bytes:
     """The file's content."""
-    described = json.dumps(_describe(model), separators=(",", ":"), ensure_ascii=False).encode()
+    described = json.dumps(describe(model), separators=(",", ":"), ensure_ascii=False).encode()
     packer = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=WORDS)
     packed = packer.compress(described) + packer.flush()
     parts = [MAGIC, bytes([values == "half"]), struct.pack("<H", len(packed)), packed]
@@ -74,12 +69,12 @@ def from_bytes(data: bytes) -> DeployModel:
     try:
         text = zlib.decompressobj(-15, zdict=WORDS).decompress(data[7 : 7 + length], LARGEST_DESCRIPTION)
         described = json.loads(text)
-        net, model = _rebuild(described)
+        model = rebuild(described)
     except (zlib.error, ValueError, KeyError, TypeError, RuntimeError, ConfigError) as problem:
         raise ExportError(f"the description in the file cannot be read: {problem}") from None
     rest = data[7 + length :]
     with torch.no_grad():
-        for name, tensor in stored_tensors(net):
+        for name, tensor in stored_tensors(model.net):
             stored, used = _read(rest, tuple(tensor.shape), half=half, name=name)
             tensor.copy_(torch.from_numpy(stored))
             rest = rest[used:]
@@ -130,72 +125,6 @@ def _read(data: bytes, shape: tuple[int, ...], *, half: bool, name: str) -> tupl
     stored = np.frombuffer(data[at : at + width * count], "<f2" if half else np.int8)
     flat[index] = stored.astype(np.float32) * np.float32(scale)
     return flat.reshape(shape), at + width * count
-
-
-def _describe(model: DeployModel) -> dict[str, object]:
-    settings = kind_of(model.net).settings
-    if model.normaliser is None or settings is None:
-        held = ", ".join(kind.module.__name__ for kind in KINDS if kind.settings)
-        raise ExportError(
-            f"the bytes format holds skeleton recognisers ({held}), found {type(model.net).__name__}"
-        )
-    n = model.normaliser
-    more: dict[str, object] = {} if n.duration is None else {"d": n.duration}
-    if model.rejection is not None:
-        more["t"] = [model.rejection.temperature, model.rejection.threshold]
-    return {
-        "n": settings(model.net),
-        "c": "|".join(name.replace("|", "/") for name in model.class_names),
-        "j": "|".join(name.replace("|", "/") for name in model.joint_names),
-        "u": model.units,
-        "r": n.root,
-        "m": n.chunks,
-        "e": [end for edge in n.edges for end in edge],
-        "s": [float(f"{s:.4g}") for s in n.node_scale],
-        **more,
-    }
-
-
-def _rebuild(described: dict[str, object]) -> tuple[nn.Module, DeployModel]:
-    ends, scale = described["e"], described["s"]
-    classes, joints = str(described["c"]).split("|"), str(described["j"])
-    if not isinstance(ends, list) or not isinstance(scale, list) or not isinstance(described["n"], dict):
-        raise ValueError("a list is missing")
-    config = NetConfig(**{**described["n"], "dropout": 0.0})
-    edges = tuple((int(a), int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
-    lasting = described.get("d")
-    if lasting is not None and not (isinstance(lasting, list) and len(lasting) == 2 and lasting[1] > 0):
-        raise ValueError("the duration must be a mean and a deviation")
-    normaliser = Normaliser(
-        int(str(described["r"])),
-        edges,
-        tuple(map(float, scale)),
-        int(str(described["m"])),
-        None if lasting is None else (float(lasting[0]), float(lasting[1])),
-    )
-    if not all(0 <= end < len(scale) for end in (*ends, normaliser.root)) or normaliser.chunks < 1:
-        raise ValueError("a joint's number is out of range")
-    signal = normaliser.values
-    sizes = asdict(config)
-    # Checked before anything is allocated: a damaged description must not ask for the whole memory.
-    if (
-        len(scale) * signal * max(sizes["channels"] * sizes["heads"] * sizes["filters"], sizes["hidden"])
-        > MOST_WEIGHTS
-    ):
-        raise ValueError("the network it describes is too large")
-    net = build_net(config, joints=len(scale), signal=signal, classes=len(classes), edges=edges)
-    net = folded(net.eval())
-    names = tuple(joints.split("|")) if joints else ()
-    model = DeployModel(net, normaliser, tuple(classes), names, str(described["u"]))
-    return net, replace(model, rejection=_rejection(described.get("t")))
-
-
-def _rejection(stored: object) -> Rejection | None:
-    if stored is None:
-        return None
-    if not isinstance(stored, list) or len(stored) != 2:
-        raise ValueError("the rejection must be a temperature and a threshold")
-    return Rejection(float(stored[0]), float(stored[1]))
 
 
 def _varint(value: int) -> bytes:

@@ -1,0 +1,60 @@
+"""C of the parts of a signal that are computed from the places of its chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandstop.deploy.c.text import Tables, c_float, filled
+from bandstop.record.signal import PARTS
+from bandstop.skeleton.normalise import Normaliser
+from bandstop.skeleton.parts import LAGS, Part, bone_starts, distance_ends
+
+__all__ = ["chunk_values", "parts_code"]
+
+
+def chunk_values(normaliser: Normaliser) -> int:
+    """Values of a joint in a chunk: those that lie between one place of a joint and its next."""
+    return sum(PARTS[part.name] for part in normaliser.parts) or 3
+
+
+def parts_code(normaliser: Normaliser, pitch: int, tables: Tables) -> str:
+    """C of ``add_parts``, which fills in everything but the places."""
+    row, first, each = pitch * chunk_values(normaliser), 3, []
+    for part in normaliser.parts[1:]:
+        values: dict[str, object] = {"FIRST": first, "P": pitch, "ROW": row}
+        each.append(_part(part, normaliser, values, tables))
+        first += PARTS[part.name]
+    names = {part.name for part in normaliser.parts}
+    lasting = ""
+    if normaliser.duration is not None:
+        mean, deviation = normaliser.duration
+        lasting = f"(log_of(frames) - {c_float(mean)}) * {c_float(1 / deviation)}"
+        lasting = f"\n    const float lasting = {lasting};"
+    return filled(
+        "parts.c",
+        FRAMES=", uint32_t frames" if lasting else "",
+        AXIS=", a" if names - {"places", "duration"} else "",
+        LASTING=lasting,
+        M=normaliser.chunks,
+        ROW=row,
+        V=len(normaliser.node_scale),
+        EACH="\n".join(text.rstrip("\n") for text in each),
+    )
+
+
+def _part(part: Part, normaliser: Normaliser, values: dict[str, object], tables: Tables) -> str:
+    """C of one part of one joint in one chunk."""
+    name = part.name
+    if name == "duration":
+        return filled("part_duration.c", **values)
+    nodes, scale = np.array(normaliser.node_scale, np.float64), np.array(part.scale, np.float64)
+    values["OWN"] = tables.add("float", nodes / scale)
+    if name in LAGS:
+        return filled("part_steps.c", NAMED=name, LAG=LAGS[name], **values)
+    ends = (bone_starts if name == "bones" else distance_ends)(normaliser.edges, len(nodes), normaliser.root)
+    apart = np.array(ends) != np.arange(len(ends))
+    values["END"] = tables.add("uint8_t" if len(ends) < 256 else "uint16_t", ends)
+    values["OTHER"] = tables.add("float", np.where(apart, nodes[ends] / scale, 0.0))
+    if name == "distances":
+        values["OFFSET"] = tables.add("float", np.array(part.offset, np.float64) / scale)
+    return filled(f"part_{name}.c", **values)

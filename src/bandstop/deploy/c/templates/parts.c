@@ -1,0 +1,11 @@
+/* After the places of each chunk, what else it holds. */
+static void add_parts(float *signal${FRAMES})
+{
+    uint32_t m, v${AXIS};${LASTING}
+    for (m = 0; m < ${M}; ++m) {
+        float *row = signal + m * ${ROW};
+        for (v = 0; v < ${V}; ++v) {
+${EACH}
+        }
+    }
+}
