@@ -113,8 +113,8 @@ def _record(folder: Path) -> dict[str, Any]:
 if __name__ == "__main__":
     if platform.machine() != "x86_64":
         raise SystemExit("recorded on x86-64")
-    if not SAME_EVERYWHERE.items() <= dict(os.environ).items():  # libraries read it when they start
+    if all(os.environ.get(name) == value for name, value in SAME_EVERYWHERE.items()):
+        with tempfile.TemporaryDirectory() as temporary:
+            print(json.dumps(_record(Path(temporary)), indent=1))
+    else:
         print(json.dumps(made_now(), indent=1))
-        raise SystemExit
-    with tempfile.TemporaryDirectory() as temporary:
-        print(json.dumps(_record(Path(temporary)), indent=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from bandstop.engine.attach.layers import PrunedLayers
@@ -18,6 +17,7 @@ __all__ = ["Penalty"]
 class Penalty:
     """The penalty on the latents of ``layers``; ``added`` says whether a loss has ever contained it.
 
+    >>> import torch
     >>> from bandstop import Pruner
     >>> from bandstop.method.schedules import Constant
     >>> pruner = Pruner(torch.nn.Linear(20, 20), 0.5, steps=9, recipe=Recipe(kl=Constant(2.0)))
@@ -55,7 +55,8 @@ class Penalty:
 
     def none(self) -> Tensor:
         """Nothing, on the device of the latents."""
-        return torch.zeros((), device=self.layers[0].latent.device)
+        band = self.layers[0].band
+        return (self.layers[0].latent if band is None else band.threshold).new_zeros(())
 
     def _note(self, _: Tensor) -> None:
         self.added = True

@@ -147,9 +147,16 @@ class Pruner(Verbs):
         return None if self.frozen else float(self.divergence())
 
     def penalty(self) -> Tensor:
-        """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss."""
+        """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss.
+
+        The KL is in the loss of every N-th step, N times as heavy, where thresholds are renewed every N
+        steps: it changes as slowly as they do, and costs as much as a forward pass of a small network.
+        """
         self.layers.require_attached()
-        return self.loss_terms.none() if self.frozen else self.loss_terms(self.kl_weight)
+        if self.frozen:
+            return self.loss_terms.none()
+        every = self.recipe.every
+        return self.loss_terms(0.0 if self.taken % every else every * self.kl_weight)
 
     def step(self) -> None:
         """Call once after each optimiser step: moves schedules, renews thresholds, in time fixes the mask."""

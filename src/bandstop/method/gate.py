@@ -15,7 +15,15 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.method.gate_autograd import HardThreshold, LeakyProduct, LogisticScaled, Shrink, ShrinkScaled
+from bandstop.method.gate_autograd import (
+    HardThreshold,
+    LeakyProduct,
+    LogisticScaled,
+    Shrink,
+    ShrinkScaled,
+    applied,
+    shrunk_on_cpu,
+)
 
 __all__ = ["GATES", "Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 
@@ -62,7 +70,7 @@ class Logistic(Gate):
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         arguments = (latent, gain, threshold, temperature, math.log(self.sigma))
-        weight: Tensor = LogisticScaled.apply(*arguments)[0]  # type: ignore[no-untyped-call]
+        weight: Tensor = applied(LogisticScaled, *arguments)[0]
         return weight
 
 
@@ -85,14 +93,14 @@ class Soft(Gate):
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
         level = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        shrunk: Tensor = Shrink.apply(latent, level, self.leak)  # type: ignore[no-untyped-call]
+        shrunk: Tensor = applied(Shrink, latent, level, self.leak)
         return shrunk
 
     def scaled(self, latent: Tensor, gain: Tensor, threshold: Tensor, temperature: Tensor) -> Tensor:
         if self.leak != 1:
             return super().scaled(latent, gain, threshold, temperature)
-        weight: Tensor = ShrinkScaled.apply(latent, gain, threshold)  # type: ignore[no-untyped-call]
-        return weight
+        weight: Tensor | None = shrunk_on_cpu(latent, gain, threshold)
+        return applied(ShrinkScaled, latent, gain, threshold) if weight is None else weight
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ class Hard(Gate):
         self, latent: Tensor, threshold: Tensor | float, temperature: Tensor | float = 1.0
     ) -> Tensor:
         level = torch.as_tensor(threshold, dtype=latent.dtype, device=latent.device)
-        passed: Tensor = HardThreshold.apply(latent, level, self.leak)  # type: ignore[no-untyped-call]
+        passed: Tensor = applied(HardThreshold, latent, level, self.leak)
         return passed
 
 
@@ -138,7 +146,7 @@ class Garrote(Gate):
         passed = ratio < 1
         value = latent.detach() * torch.where(passed, 1 - ratio, 0)
         slope = torch.where(passed, 1 + (self.power - 1) * ratio, self.leak)
-        product: Tensor = LeakyProduct.apply(latent, value, slope)  # type: ignore[no-untyped-call]
+        product: Tensor = applied(LeakyProduct, latent, value, slope)
         return product
 
 

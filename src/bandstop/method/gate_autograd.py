@@ -7,10 +7,46 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["HardThreshold", "LeakyProduct", "LogisticScaled", "Shrink", "ShrinkScaled", "shrunk_in_cache"]
+__all__ = [
+    "HardThreshold",
+    "LeakyProduct",
+    "LogisticScaled",
+    "Shrink",
+    "ShrinkScaled",
+    "applied",
+    "plainly_run",
+    "shrunk_on_cpu",
+]
 
+softshrink: Any = torch.nn.functional.softshrink
 PART = 1 << 16
-"""Weights that go through both operations of the soft gate while they are in the CPU's cache."""
+"""Weights of a large tensor that go through both operations of the soft gate while they are in the CPU's
+cache."""
+WHOLE = 1 << 18
+"""Weights up to which more calls would cost more than the cache gains."""
+
+
+def plainly_run(tensor: Tensor) -> bool:
+    """Whether operations on ``tensor`` simply happen: no compilation, no transform of torch.func, no DTensor.
+
+    >>> plainly_run(torch.ones(1)), torch.func.vmap(lambda x: torch.tensor(plainly_run(x)))(torch.ones(1))
+    (True, tensor([False]))
+    """
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+        return False
+    return type(tensor) in (Tensor, torch.nn.Parameter) and not tensor.is_inference()
+
+
+def applied(function: type[torch.autograd.Function], *arguments: Any) -> Any:
+    """``function.apply(*arguments)`` without torch's look at its signature, which takes longer than a small
+    layer's gate.
+
+    >>> float(applied(Shrink, torch.tensor(-3.0), torch.tensor(1.0), 1.0))
+    -2.0
+    """
+    if not plainly_run(arguments[0]):
+        return function.apply(*arguments)  # type: ignore[no-untyped-call]
+    return super(torch.autograd.Function, function).apply(*arguments)  # type: ignore[misc]
 
 
 class Leaky(torch.autograd.Function):
@@ -55,8 +91,7 @@ class ShrinkScaled(torch.autograd.Function):
 
     @staticmethod
     def forward(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor:
-        weight = shrunk_in_cache(latent, gain, threshold)
-        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain) if weight is None else weight
+        return latent.clamp(-threshold, threshold).sub_(latent).mul_(-gain)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
@@ -71,27 +106,41 @@ class ShrinkScaled(torch.autograd.Function):
         return grads[0] * gain, slope, None
 
 
-def shrunk_in_cache(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
-    """``g·sign(ŵ)(|ŵ| − a)₊`` of a large tensor in one pass over memory, part by part in the CPU's cache.
+def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
+    """``ShrinkScaled`` in the fewest operations, on a large tensor part by part in the CPU's cache.
 
-    Returns None when the fast path does not apply: small tensors, other devices (the threshold would have to
+    With full leak the slope is that of ``g·ŵ``: the result is made as this product, by which torch goes back
+    without calling Python, and gets its values afterwards.
+
+    Returns None when this does not apply: a gain that is learned, other devices (the threshold would have to
     come to the host), sharded tensors, compilation, transforms of torch.func.
 
-    >>> shrunk_in_cache(torch.full((PART + 1,), 3.0), torch.tensor(0.5), torch.tensor(1.0)).unique()
-    tensor([1.])
-    >>> shrunk_in_cache(torch.ones(3), torch.tensor(0.5), torch.tensor(1.0)) is None
+    >>> latent = torch.tensor([-3.0, 0.5, 2.0], requires_grad=True)
+    >>> weight = shrunk_on_cpu(latent, torch.tensor(0.5), torch.tensor(1.0))
+    >>> weight.sum().backward()
+    >>> weight.tolist(), latent.grad.tolist()
+    ([-1.0, 0.0, 0.5], [0.5, 0.5, 0.5])
+    >>> shrunk_on_cpu(torch.ones(3, dtype=torch.float64), torch.tensor(0.5), torch.tensor(1.0)) is None
     True
     """
-    if latent.device.type != "cpu" or latent.numel() <= PART or torch.compiler.is_compiling():
+    plain = plainly_run(latent) and type(threshold) is Tensor and not gain.requires_grad
+    if (
+        not plain
+        or latent.device.type != "cpu"
+        or latent.dtype != torch.float32
+        or not latent.is_contiguous()
+    ):
         return None
-    plain = type(latent) in (Tensor, torch.nn.Parameter) and type(threshold) is Tensor
-    plain = plain and not torch._C._functorch.is_functorch_wrapped_tensor(latent)
-    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous():
-        return None
-    weight, level, scale = torch.empty_like(latent), float(threshold), float(gain)
-    parts = zip(torch.split(latent.detach().view(-1), PART), torch.split(weight.view(-1), PART), strict=True)
-    for source, target in parts:
-        torch.ops.aten.softshrink.out(source, level, out=target).mul_(scale)
+    weight = latent * gain
+    given, made = latent.detach(), weight.detach()
+    level, scale = float(threshold), float(gain)
+    if latent.numel() <= WHOLE:
+        softshrink(given, level, out=made).mul_(scale)
+        return weight
+    for source, target in zip(
+        torch.split(given.view(-1), PART), torch.split(made.view(-1), PART), strict=True
+    ):
+        softshrink(source, level, out=target).mul_(scale)
     return weight
 
 

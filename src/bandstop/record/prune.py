@@ -86,7 +86,7 @@ class PruneChoices:
     floor: int = number(1, 0)
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = number(4, 1)
-    """Renew the thresholds every so many steps."""
+    """Renew the thresholds every so many steps; the KL is in the loss of these steps only, times as many."""
     dual: float = number(0.0, 0)
     """Speed of the dual variable that steers the observed rate to the asked one through the loss; 0 for none.
     For thresholds from the prior's quantile."""
@@ -111,7 +111,9 @@ class PruneChoices:
             )
 
 
-PAPER = PruneChoices(allocation="learned", threshold="prior", histogram="pooled", gain="fixed", freeze=1.0)
+PAPER = PruneChoices(
+    allocation="learned", threshold="prior", histogram="pooled", gain="fixed", freeze=1.0, every=1
+)
 """The paper's choices."""
 PAPER_KL = 10.0
 """The paper's λ."""

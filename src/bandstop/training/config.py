@@ -43,6 +43,10 @@ class PruneConfig(PruneChoices):
     """σ of the logistic gate."""
     cool: float = number(PAPER_COOL, 1e-9, 1e3)
     """Final temperature of the logistic gate."""
+    cool_from: float = number(0.5, 0, 1)
+    """Share of training from which the logistic gate cools."""
+    cool_until: float = number(1.0, 0, 1)
+    """Share of training at which the logistic gate has its final temperature."""
     ramp: float = number(0.7, 0, 1)
     """Share of training over which the rate rises cubically; 0 applies the full rate from the start."""
     kl: float = number(0.0, 0, 1e9)

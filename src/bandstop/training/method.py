@@ -204,13 +204,12 @@ def recipe_of(config: RunConfig) -> Recipe:
     """
     prune = config.prune
     shared = {field.name: getattr(prune, field.name) for field in fields(PruneChoices)}
-    cooled = prune.gate == "logistic"
     return Recipe(
         **{**shared, "gain": prune.gain or "variance"},
         prior=_prior(config),
         gate=_gate(prune),
         ramp=Ramp(0.0, 1.0, end=prune.ramp) if prune.ramp else Constant(1.0),
-        temperature=Geometric(1.0, prune.cool, begin=0.5) if cooled else Constant(1.0),
+        temperature=_cooling(prune) if prune.gate == "logistic" else Constant(1.0),
         kl=Window(prune.kl, end=prune.freeze, power=prune.kl_decay),
         hold=Rise(prune.hold_first, prune.hold, end=prune.ramp, power=HOLD_POWER),
     )
@@ -219,6 +218,10 @@ def recipe_of(config: RunConfig) -> Recipe:
 def _prior(config: RunConfig) -> Prior:
     found = prior(config.prior, config.prune.prior_scale)
     return found if config.prune.prior_std is None else found.with_std(config.prune.prior_std)
+
+
+def _cooling(prune: PruneConfig) -> Geometric:
+    return Geometric(1.0, prune.cool, begin=prune.cool_from, end=prune.cool_until)
 
 
 def _gate(prune: PruneConfig) -> Gate:

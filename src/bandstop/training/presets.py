@@ -35,7 +35,7 @@ def paper(config: RunConfig) -> RunConfig:
     The epochs stay as asked, so that a short trial of the preset is possible. The paper keeps what passes
     (``--prune.count passing``); a run has the asked count exactly, at a price in this preset.
     """
-    shared = {**vars(PAPER), "live": False, "every": 1}
+    shared = {**vars(PAPER), "live": False}
     prune = PruneConfig(**shared, gate="logistic", ramp=0.0, kl=PAPER_KL)
     optim = OptimConfig(
         kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0

@@ -127,4 +127,4 @@ def test_shares_by_lamp_are_those_of_the_whole_order(name: str, floor: int) -> N
 
 def test_layers_of_one_size_share_their_scores() -> None:
     sizes = {str(i): n for i, n in enumerate([5000] * 40 + [70])}
-    assert len(LampAllocation(prior("laplace", 1.0), sizes).scores) == 2
+    assert len(LampAllocation(prior("laplace", 1.0), sizes).bits) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, distributed, nn
@@ -17,8 +17,38 @@ from bandstop.engine.attach.prunable import Layers, choose_weights
 from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
 from bandstop.errors import ModelError
 from bandstop.method.gate import Gate
+from bandstop.method.gate_autograd import plainly_run
 
 __all__ = ["BandStop", "PrunedLayer", "nonzero", "prunable_layers"]
+
+
+class _OneBand(parametrize.ParametrizationList):
+    """A list that mostly holds one band: torch's own asks for a second one in a way that takes as long as a
+    small layer's gate.
+    """
+
+    def forward(self) -> Tensor:
+        if len(self._modules) > 1:
+            return super().forward()
+        weight: Tensor = self._modules["0"](self._parameters["original"])
+        return weight
+
+
+class _KnownGain(NamedTuple):
+    """A gain, and the state of the tensors that it was computed from."""
+
+    value: Tensor
+    sources: tuple[Tensor, Tensor]
+    versions: tuple[int, int]
+
+    @staticmethod
+    def of(value: Tensor, *sources: Tensor) -> _KnownGain:
+        return _KnownGain(value, (sources[0], sources[1]), (sources[0]._version, sources[1]._version))
+
+    def follows(self, first: Tensor, second: Tensor) -> bool:
+        """Whether the tensors are still the same, unchanged."""
+        same = first is self.sources[0] and second is self.sources[1]
+        return same and (first._version, second._version) == self.versions
 
 
 class BandStop(OptionalMask):
@@ -46,15 +76,22 @@ class BandStop(OptionalMask):
         self.register_buffer("threshold", torch.zeros_like(gain))
         self.register_buffer("temperature", torch.ones_like(gain))
         self.register_buffer("stretch", torch.ones_like(gain))
+        self._known_gain: _KnownGain | None = None
 
     @property
     def gain(self) -> Tensor:
         """The layer's scale, always positive."""
-        return whole(self.log_gain).exp().reshape(()) * self.stretch
+        log_gain, stretch = self.log_gain, self.stretch
+        if not plainly_run(log_gain) or log_gain.requires_grad or torch.is_inference_mode_enabled():
+            return whole(log_gain).exp().reshape(()) * stretch
+        if self._known_gain is None or not self._known_gain.follows(log_gain, stretch):
+            self._known_gain = _KnownGain.of(whole(log_gain).exp().reshape(()) * stretch, log_gain, stretch)
+        return self._known_gain.value
 
     def set_levels(self, threshold: Tensor, temperature: float, stretch: float | None) -> None:
         """Renew the gate's threshold and temperature and, unless None, the factor on the gain."""
-        self.temperature.fill_(temperature)
+        if not self.gate.exact:  # the others do not read it
+            self.temperature.fill_(temperature)
         self.threshold.copy_(threshold)
         if stretch is not None:
             self.stretch.fill_(stretch)
@@ -130,7 +167,8 @@ class PrunedLayer:
             note_order(module)
             setattr(module, attribute, parameter)
             parametrize.register_parametrization(module, attribute, band, unsafe=True)
-            module.parametrizations[attribute].original = parameter  # type: ignore[index,union-attr]
+            made: Any = module.parametrizations[attribute]  # type: ignore[index]
+            made.original, made.__class__ = parameter, _OneBand
             adapt_class(module)
         with torch.no_grad():
             parameter.copy_(latent)

@@ -28,6 +28,9 @@ __all__ = [
     "pooled_counts",
 ]
 
+POOLED = 1 << 22
+"""Weights up to which their LAMP scores are kept in order, four bytes each."""
+
 Allocate = Callable[[int, Mapping[str, Tensor]], dict[str, int]]
 """Counts per layer from a total and the layers' magnitudes."""
 
@@ -181,8 +184,8 @@ class LampAllocation:
     """LAMP counts per layer when magnitudes are the prior's quantiles, without sorting all weights.
 
     Layers of one size then have the same scores, and the scores of a layer fall with its magnitudes. How many
-    of the best N weights fall into each layer is found by bisection on the bits of the score. No data are
-    needed: the magnitudes that it is called with are not read.
+    of the best N weights fall into each layer is read off all scores in order, in a large net (``POOLED``)
+    found by bisection on their bits. No data are needed: the magnitudes that it is called with are not read.
 
     >>> from bandstop.method.priors import Laplace
     >>> LampAllocation(Laplace(1.0), {"a": 100, "b": 100, "c": 1000})(60)
@@ -191,18 +194,22 @@ class LampAllocation:
 
     def __init__(self, prior: Prior, sizes: Mapping[str, int], floor: int = 1) -> None:
         self.names, self.sizes, self.floor = list(sizes), list(sizes.values()), floor
-        self.scores = {n: _ascending_scores(prior, n) for n in dict.fromkeys(self.sizes)}
+        self.bits = {n: _ascending_bits(prior, n, floor) for n in dict.fromkeys(self.sizes)}
+        few = sum(self.sizes) <= POOLED
+        self.pooled = torch.cat([self.bits[n] for n in self.sizes]).sort().values if few else None
+        self.found: tuple[int, dict[str, int]] = (-1, {})
 
     def __call__(self, total: int, magnitudes: Mapping[str, Tensor] | None = None) -> dict[str, int]:
         """Connections per layer when the ``total`` best are kept; each layer's ``floor`` best come first."""
+        if total != self.found[0]:
+            self.found = total, self._counts(total)
+        return dict(self.found[1])
+
+    def _counts(self, total: int) -> dict[str, int]:
         _check(self.sizes, total, self.floor)
-        head = 0  # bits of the largest score that more than ``total`` weights reach, digit by digit
-        for shift in (24, 18, 12, 6, 0):
-            keys = torch.arange(head, head + (64 << shift), 1 << shift)
-            reached = torch.stack([self._reach(n, keys) * self.sizes.count(n) for n in self.scores]).sum(0)
-            head = int(keys[max(int((reached > total).sum()) - 1, 0)])
-        ends = torch.tensor([head + 1, head])
-        found = {n: self._reach(n, ends).tolist() for n in self.scores}
+        head = self._head(sum(self.sizes) - total)
+        ends = torch.tensor([head + 1, head], dtype=torch.int32)
+        found = {n: (n - torch.searchsorted(bits, ends)).tolist() for n, bits in self.bits.items()}
         counts = [found[n][0] for n in self.sizes]
         missing = total - sum(counts)
         for i, n in enumerate(self.sizes):  # of equal scores the earlier layers' come first
@@ -211,16 +218,24 @@ class LampAllocation:
             missing -= taken
         return dict(zip(self.names, counts, strict=True))
 
-    def _reach(self, size: int, keys: Tensor) -> Tensor:
-        """Weights of a layer of ``size`` that score at least the given bits, or are its ``floor`` best.
+    def _head(self, stopped: int) -> int:
+        """Bits of the largest score that more weights reach than are kept."""
+        if self.pooled is not None:
+            return int(self.pooled[stopped - 1]) if stopped else 0
+        head = 0
+        for shift in (24, 18, 12, 6, 0):  # digit by digit
+            keys = torch.arange(head, head + (64 << shift), 1 << shift, dtype=torch.int32)
+            below = torch.stack([torch.searchsorted(self.bits[n], keys) for n in self.sizes]).sum(0)
+            head += max(int((below < stopped).sum()) - 1, 0) << shift
+        return head
 
-        Bits of positive float32 numbers are whole numbers in the same order.
-        """
-        scores = keys.to(torch.int32).view(torch.float32)
-        return (size - torch.searchsorted(self.scores[size], scores)).clamp(min=min(self.floor, size))
 
-
-def _ascending_scores(prior: Prior, count: int) -> Tensor:
+def _ascending_bits(prior: Prior, count: int, floor: int) -> Tensor:
+    """The scores of a layer as the bits of float32, whole numbers in the same order; its ``floor`` best are
+    above all others.
+    """
     squares = prior_magnitudes(prior, count).double().square_()
     survivors = squares.flip(0).cumsum_(0).clamp_(min=1e-300).flip(0)
-    return squares.div_(survivors).float()
+    scores = squares.div_(survivors).float()
+    scores[max(count - floor, 0) :] = torch.inf
+    return scores.view(torch.int32)

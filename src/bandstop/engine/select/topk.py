@@ -51,7 +51,7 @@ def threshold_for(latent: Tensor, count: int) -> Tensor:
 def _kernel_for(latent: Tensor) -> Callable[[Tensor, int], float] | None:
     """The compiled radix select, where it is installed, can be used and pays."""
     plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
-    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous() or latent.numel() < 4096:
+    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous() or latent.numel() < 8192:
         return None
     return _compiled_kernel()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 
 from bandstop.errors import ModelError
 
@@ -66,6 +66,8 @@ def require_plain(model: nn.Module) -> None:
 
 def reshard(model: nn.Module) -> None:
     """Give every weight that ``fully_shard`` has gathered for a forward pass its shards back."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return  # nothing can be sharded, and a walk over all modules takes time
     module = sys.modules.get("torch.distributed.fsdp")
     kind = getattr(module, "FSDPModule", None)
     if kind is not None:
