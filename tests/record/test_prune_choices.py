@@ -18,7 +18,7 @@ from bandstop.record.prune import PruneChoices
         ("every", 0, "every must be at least 1, found 0"),
         ("floor", -1, "floor must be at least 0, found -1"),
         ("floor", "1", "floor must be at least 0, found '1'"),
-        ("allocation", "fair", "allocation must be one of learned, uniform, erk, lamp, given, found 'fair'"),
+        ("allocation", "fair", "must be one of learned, uniform, erk, lamp, adapted, given, found 'fair'"),
         ("gain", "half", "gain must be one of variance, fixed, learned, found 'half'"),
         ("threshold", None, "threshold must be one of empirical, prior, held, found None"),
     ],

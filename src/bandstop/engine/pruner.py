@@ -23,6 +23,7 @@ from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import largest_masks, live_masks
 from bandstop.engine.select.topk import count_above, masks_above, not_finite
 from bandstop.engine.snapshot import take_snapshot
+from bandstop.engine.start import choose_start
 from bandstop.engine.state import load_state, require_masks, state_of
 from bandstop.engine.summary import Outcome
 from bandstop.engine.thresholds import Thresholds
@@ -64,9 +65,10 @@ class Pruner(Verbs):
     ) -> None:
         check_model(model)
         self.model, self.steps, self.example = model, check_steps(steps), example
-        self.recipe, self.budget = Recipe.of(recipe), Budget.of(budget)
-        self.live = self.recipe.spends_on_live(example)
+        self.asked, self.budget = Recipe.of(recipe), Budget.of(budget)
+        self.live = self.asked.spends_on_live(example)
         self.layers = PrunedLayers(model, prunable_layers(model, layers), whole=self.live)
+        self.recipe, self.why_start = choose_start(self.asked, model, self.layers)
         latents, sizes, floor = self.layers.latents(), self.layers.sizes(), self.recipe.floor
         with telling("running the network on its example input to count multiply-accumulates"):
             self.bound = BoundBudget.of(model, latents, self.budget, floor, example, sizes)
@@ -249,7 +251,7 @@ class Pruner(Verbs):
         self.layers.require_unchanged()
         counts = self.counts if self.layers[0].band is not None else self.layers.counts()
         with telling("running the network on its example input to count live connections"):
-            return Outcome.of(self.bound, self.model, counts, self.example)
+            return Outcome.of(self.bound, self.model, counts, self.example, self.why_start)
 
     @torch.no_grad()
     def snapshot(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A recipe: every choice of the method in one frozen object, with the two presets `paper` and `default`."""
+"""A recipe: every choice of the method in one frozen object, with presets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from bandstop.method.gate import Gate, Logistic, Soft
 from bandstop.method.priors import Gaussian, Laplace, Prior
 from bandstop.method.schedules import Constant, Geometric, Ramp, Rise, Schedule, Window
 from bandstop.record.prune import (
+    FINETUNE_FREEZE,
+    FINETUNE_RAMP,
     HOLD,
     HOLD_FIRST,
     HOLD_POWER,
@@ -18,6 +20,7 @@ from bandstop.record.prune import (
     PAPER_KL,
     Gain,
     PruneChoices,
+    Start,
 )
 
 __all__ = ["Recipe"]
@@ -46,6 +49,11 @@ class Recipe(PruneChoices):
     hold: Schedule = field(default_factory=lambda: Rise(HOLD_FIRST, HOLD, end=0.7, power=HOLD_POWER))
     """Fraction of the way to the prior's quantiles that latents go whenever thresholds are renewed, with
     threshold "held"."""
+    start: Start = "auto"
+    """How latents start: as the given weights rescaled, which keeps the function of a trained network
+    ("scale"), or as the prior's quantiles in the order of the weights ("rank"). "auto" tells trained
+    networks from new ones (``bandstop.engine.attach.trained``); ``Pruner.outcome`` says what was chosen and
+    why."""
     gain: Gain = "variance"
     """Scale of each layer: "variance" raises it as fewer connections pass, so that the layer's output keeps
     its variance (``bandstop.method.gain``); "fixed" leaves it as set from the given weights; "learned" trains
@@ -108,9 +116,25 @@ class Recipe(PruneChoices):
         >>> Recipe.held().prior, Recipe.held().threshold
         (Gaussian(scale=1.0), 'held')
         """
-        return Recipe(prior=prior or Gaussian(1.0), threshold="held", spacing="probability")
+        return Recipe(prior=prior or Gaussian(1.0), threshold="held", spacing="probability", start="rank")
 
     @staticmethod
     def default(prior: Prior | None = None) -> Recipe:
-        """The best recipe known (docs/recipe.md says what each part is worth)."""
+        """The best recipe known (docs/recipe.md says what each part is worth); ``finetune`` where the network
+        was trained before.
+        """
         return Recipe(prior=prior or Laplace(1.0))
+
+    @staticmethod
+    def finetune(prior: Prior | None = None) -> Recipe:
+        """The default for a network that was trained before (docs/fine-tuning.md).
+
+        It starts as it is, layers whose latents outgrow the prior get more of the budget, and the rate rises
+        earlier, because fine-tuning is short.
+
+        >>> Recipe.finetune().start, Recipe.finetune().ramp(0.0)
+        ('scale', 0.0)
+        """
+        ramp = Ramp(0.0, 1.0, end=FINETUNE_RAMP)
+        choices = PruneChoices(start="scale", allocation="adapted", freeze=FINETUNE_FREEZE, gain="variance")
+        return Recipe(**vars(choices), prior=prior or Laplace(1.0), ramp=ramp)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bandstop.engine.start import with_start
+from bandstop.engine.thresholds import Thresholds
 from bandstop.engine.trace import count_kept
 from bandstop.errors import ConfigError
 
@@ -29,12 +31,18 @@ def state_of(pruner: Pruner) -> dict[str, Any]:
         "budget": [budget.kind, budget.amount, budget.scope],
         "sizes": dict(pruner.bound.sizes),
     }
+    if pruner.why_start:
+        state["start"] = [pruner.recipe.start, pruner.why_start]
     return state if pruner.dual is None else state | {"dual": pruner.dual.value}
 
 
 def load_state(pruner: Pruner, state: dict[str, Any]) -> None:
     """Set schedules, counts and frozen masks; refuses the state of another pruner."""
     _require_own(pruner, state)
+    if pruner.why_start and "start" in state:  # a new network may have been built to take the state
+        start, pruner.why_start = state["start"]
+        pruner.recipe = with_start(pruner.asked, start)
+        pruner.thresholds = Thresholds(pruner.recipe, pruner.bound)
     pruner.taken, pruner.frozen = int(state["taken"]), bool(state["frozen"])
     pruner.noted_counts = {name: int(state["counts"][name]) for name in pruner.bound.sizes}
     pruner.fixed_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1

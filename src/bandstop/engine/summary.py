@@ -33,9 +33,13 @@ class Outcome:
     unpruned: int
     macs: int | None
     live: int | None
+    start: str = ""
+    """How the pruner started and why, where it chose by itself."""
 
     @staticmethod
-    def of(bound: BoundBudget, model: nn.Module, counts: Mapping[str, int], example: Any) -> Outcome:
+    def of(
+        bound: BoundBudget, model: nn.Module, counts: Mapping[str, int], example: Any, start: str = ""
+    ) -> Outcome:
         """Of a network as it is now; MACs and live connections if there is an ``example`` to trace."""
         macs = live = None
         if example is not None:
@@ -44,7 +48,7 @@ class Outcome:
             whole = bound.budget.scope == "network"
             macs = found.macs if whole else sum(weight.macs_nominal for weight in pruned)
             live = sum(weight.live_count for weight in pruned)
-        return Outcome(bound.budget, sum(counts.values()), bound.prunable, bound.unpruned, macs, live)
+        return Outcome(bound.budget, sum(counts.values()), bound.prunable, bound.unpruned, macs, live, start)
 
     @property
     def rate(self) -> float:
@@ -75,4 +79,5 @@ class Outcome:
         kept = f"kept {self.kept:,} of {self.prunable:,} prunable weights (a rate of {self.rate:.6g})"
         rest = f"with {self.unpruned:,} never pruned {self.parameters:,} parameters; {self.bytes:,} bytes"
         traced = "" if self.macs is None else f"; {self.in_macs}"
-        return f"asked {self.budget.describe()}; {kept}, {rest}{traced}"
+        start = f"\n{self.start}" if self.start else ""
+        return f"asked {self.budget.describe()}; {kept}, {rest}{traced}{start}"

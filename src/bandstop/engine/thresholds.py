@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bandstop.engine.hold_prior import held_thresholds
 from bandstop.engine.recipe import Recipe
+from bandstop.engine.select.adapted import AdaptedAllocation
 from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.topk import count_above, pooled_thresholds, thresholds_for
@@ -47,6 +48,8 @@ class Thresholds:
         self.allocate: Allocate
         if recipe.allocation == "lamp":  # on the prior's own quantiles: needs no data
             self.allocate = LampAllocation(recipe.prior, bound.sizes, recipe.floor)
+        elif recipe.allocation == "adapted":
+            self.allocate = AdaptedAllocation(recipe.prior, bound.sizes, recipe.floor)
         else:
             given = dict(recipe.densities)
             # Under one prior as many pass everywhere, so held layers that compete have one density.

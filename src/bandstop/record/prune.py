@@ -14,6 +14,8 @@ from bandstop.record.fields import check_fields, number
 
 __all__ = [
     "ALLOCATIONS",
+    "FINETUNE_FREEZE",
+    "FINETUNE_RAMP",
     "HOLD",
     "HOLD_FIRST",
     "HOLD_POWER",
@@ -32,11 +34,11 @@ __all__ = [
     "Threshold",
 ]
 
-Allocation = Literal["learned", "uniform", "erk", "lamp", "given"]
+Allocation = Literal["learned", "uniform", "erk", "lamp", "adapted", "given"]
 Threshold = Literal["empirical", "prior", "held"]
 Count = Literal["exact", "passing"]
 Histogram = Literal["layer", "pooled"]
-Start = Literal["rank", "scale"]
+Start = Literal["auto", "rank", "scale"]
 Spacing = Literal["width", "probability"]
 Gain = Literal["variance", "fixed", "learned"]
 
@@ -58,7 +60,8 @@ class PruneChoices:
 
     allocation: Allocation = "lamp"
     """How layers share the budget: learned (they compete by latent magnitude), lamp (scores of the prior's
-    quantiles), uniform (one density for all), erk (Erdős–Rényi-kernel) or given (densities by layer name)."""
+    quantiles), adapted (lamp, and layers whose latents outgrow the prior take from the others), uniform (one
+    density for all), erk (Erdős–Rényi-kernel) or given (densities by layer name)."""
     threshold: Threshold = "empirical"
     """Threshold from the latent weights' own quantile (exact at every update), from the prior's quantile
     a = F⁻¹(r) (the paper), or from the prior's quantile at each layer's scale, with latents that are held to
@@ -71,8 +74,9 @@ class PruneChoices:
     bins: int = number(100, 3, 10_000)
     """Bins of the histogram, K."""
     start: Start = "rank"
-    """Latent weights start as the prior's quantiles in the order of the given weights (rank), or as the given
-    weights rescaled (scale)."""
+    """Latent weights start as the prior's quantiles in the order of the given weights (rank), as the given
+    weights rescaled, so that a trained network keeps its function (scale), or as one of the two, by whether
+    the network was trained before (auto)."""
     gain: Gain | None = None
     """Scale of each layer: raised as fewer connections pass, so that the layer's output keeps its variance
     (variance); as set from the given weights (fixed); or trained (learned). A trained gain drifts where a
@@ -123,6 +127,9 @@ PAPER_COOL = 1e-3
 HOLD_FIRST, HOLD, HOLD_POWER = 0.15, 0.7, 4.0
 """How far latents that are held to the prior go at each renewal of the thresholds: at first, once the full
 rate applies, and the power with which it rises between."""
+
+FINETUNE_RAMP, FINETUNE_FREEZE = 0.5, 0.7
+"""Share of a fine-tuning over which the rate rises, and after which the mask is fixed."""
 
 MANY_RATES_RAMP = 0.5
 """Share of training over which the rate rises when many rates share the latents: earlier than for one

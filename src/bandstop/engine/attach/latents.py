@@ -30,7 +30,7 @@ def first_latent(layer: PrunedLayer, prior: Prior, start: Start) -> tuple[Tensor
         raise ModelError(f"layer {layer.name} holds values that are not finite, so it cannot be pruned")
     if float(spread) == 0:  # a layer that starts at zero takes the scale of its fan-in
         spread = torch.full_like(spread, (weight.shape[0] / weight.numel()) ** 0.5)
-    gain = spread / prior.std
+    gain = (spread / prior.std).log().exp()  # a layer stores the logarithm: the function is to stay exactly
     latent = rank_transform(weight, prior) if start == "rank" else weight / gain
     if (row := layer.padding) is not None:
         latent = torch.cat((latent[:row], torch.zeros_like(whole[:1]), latent[row:]))

@@ -14,11 +14,10 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from bandstop.engine.attach.parameter_order import listed_first, plain_table, take_turns
 from bandstop.errors import ModelError
 
-__all__ = ["adapt_class", "flat_weights", "note_order", "restore_order"]
-
-_ORDER = "_parameter_order"
+__all__ = ["adapt_class", "flat_weights"]
 
 
 def adapt_class(module: nn.Module) -> None:
@@ -36,34 +35,23 @@ def adapt_class(module: nn.Module) -> None:
 
     def load(self: nn.Module, state: dict[str, Any], prefix: str, *rest: Any) -> None:
         _refuse_plain_weights(self, state, prefix)
-        base._load_from_state_dict(self, state, prefix, *rest)
+        with plain_table(self):
+            base._load_from_state_dict(self, state, prefix, *rest)
 
+    def apply(self: nn.Module, change: Any, recurse: bool = True) -> nn.Module:
+        with plain_table(self):
+            moved: nn.Module = base._apply(self, change, recurse)
+        return moved
+
+    kind._apply = apply
     kind._save_to_state_dict, kind._load_from_state_dict = save, load
     kind.named_modules = _latents_in_place
     kind.__deepcopy__, kind.__reduce_ex__ = _deepcopy, _reduce
     if isinstance(module, nn.RNNBase):
         vars(module).pop("_flat_weights", None)
         kind._flat_weights = property(flat_weights, _ignore)
-
-
-def note_order(module: nn.Module) -> None:
-    """Remember the order of the parameters of a ``module`` that is about to lose some to parametrisations."""
-    vars(module).setdefault(_ORDER, tuple(module._parameters))
-
-
-def restore_order(module: nn.Module) -> None:
-    """Give the parameters of a module that is plain again the order that they had.
-
-    >>> module = nn.Linear(1, 1)
-    >>> note_order(module)
-    >>> module.weight = module._parameters.pop("weight")
-    >>> restore_order(module)
-    >>> [name for name, _ in module.named_parameters()]
-    ['weight', 'bias']
-    """
-    for name in vars(module).pop(_ORDER, ()):
-        if name in module._parameters:
-            module._parameters[name] = module._parameters.pop(name)
+    if parametrize.is_parametrized(module):
+        take_turns(module, _names(module))
 
 
 def _latents_in_place(
@@ -78,11 +66,10 @@ def _latents_in_place(
         return
     if remove_duplicate:
         memo.add(self)
-    order: tuple[str, ...] = vars(self).get(_ORDER, ())
     inner = list(_named_children(self, memo, prefix, remove_duplicate))
     latents = [found for found in inner if found[0].startswith(_join(prefix, "parametrizations"))]
     own = [(prefix, self)]
-    yield from latents + own if order and order[0] in _names(self) else own + latents
+    yield from latents + own if listed_first(self, _names(self)) else own + latents
     yield from (found for found in inner if found not in latents)
 
 

@@ -11,8 +11,9 @@ from torch.nn.utils import parametrize
 
 from bandstop.engine.attach.checks import check_model
 from bandstop.engine.attach.hold import hold_zeros, mask_gradients
-from bandstop.engine.attach.module_class import adapt_class, note_order
+from bandstop.engine.attach.module_class import adapt_class
 from bandstop.engine.attach.optional_mask import OptionalMask, rename_mask
+from bandstop.engine.attach.parameter_order import note_order
 from bandstop.engine.attach.prunable import Layers, choose_weights
 from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
 from bandstop.errors import ModelError

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from bandstop.engine.attach.module_class import flat_weights, restore_order
+from bandstop.engine.attach.module_class import flat_weights
+from bandstop.engine.attach.parameter_order import restore_order
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
 from bandstop.engine.shards.tensor import local, reshard
 from bandstop.errors import ModelError

@@ -93,6 +93,11 @@ class MultiRatePruner(Pruner):
             )
         if recipe.count != "exact":
             raise ConfigError('many rates at once have exact counts (count="exact")')
+        if recipe.allocation == "adapted":
+            raise ConfigError(
+                'many rates at once need masks that are nested, which allocation="adapted" does not give: '
+                'choose "lamp"'
+            )
         self.rates, self.number, self.follow = (float(low), float(high)), passes, follow
         self.extracts_live = example is not None if recipe.live is None else recipe.live
         self.generator = torch.Generator().manual_seed(seed)

@@ -155,6 +155,8 @@ def allocate(
     """
     if rule not in ALLOCATIONS:
         raise ConfigError(f"allocation must be one of {', '.join(ALLOCATIONS)}, found {rule!r}")
+    if rule == "adapted":
+        raise ConfigError('allocation "adapted" compares latents with a prior: it is for bandstop.Recipe')
     names, tensors = list(magnitudes), list(magnitudes.values())
     sizes = [t.numel() for t in tensors]
     if rule == "learned" and (shards := Shards.of(magnitudes)) is not None:
