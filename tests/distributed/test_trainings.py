@@ -12,7 +12,7 @@ from tests.distributed.small import SIZES
 def test_training_on_many_ranks(world: int, ways: str) -> None:
     ranks = scenario("trainings", str(world), ways)
     fixed = [rank.pop("fixed") for rank in ranks]
-    assert len(ranks[0]) == 4 * len(ways.split(","))
+    assert len(ranks[0]) == 5 * len(ways.split(","))
     for run, found in ranks[0].items():
         for other in ranks[1:]:  # to the bit
             assert other[run]["thresholds"] == found["thresholds"], run

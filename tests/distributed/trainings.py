@@ -19,6 +19,7 @@ RECIPES = {
     "paper": Recipe.paper(),
     "learned": Recipe(allocation="learned", kl=Constant(0.1), histogram="pooled"),
     "erk": Recipe(allocation="erk", freeze=1.0),
+    "finetune": Recipe.finetune(),
 }
 
 

@@ -1,6 +1,7 @@
 """Pages made from result files say what these say."""
 
 import json
+from statistics import mean
 
 from tests.docs.scripts import ROOT, script
 
@@ -21,6 +22,27 @@ def test_the_page_on_one_training_is_current() -> None:
     made = script("one_training_page")
     rows = json.loads(made.RESULTS.read_text(encoding="utf-8"))["rows"]
     assert made.PAGE.read_text(encoding="utf-8") == made.page(rows), "run benchmarks/one_training_page.py"
+
+
+def test_the_page_on_fine_tuning_is_current() -> None:
+    made = script("finetune_page")
+    text, found = made.PAGE.read_text(encoding="utf-8"), json.loads(made.RESULTS.read_text(encoding="utf-8"))
+    assert text == made.page(text, found), "run benchmarks/finetune_page.py"
+
+
+def test_fine_tuning_is_as_good_as_is_said() -> None:
+    """Above torch's pruning and above both starts with the schedule of new networks, on both tasks."""
+    runs = json.loads(script("finetune_page").RESULTS.read_text(encoding="utf-8")).values()
+    tests = [run for run in runs if run["kind"] == "test"]
+    for task in ("digits", "text"):
+        means = {
+            method: mean(r["accuracy"] for r in tests if (r["task"], r["method"]) == (task, method))
+            for method in {r["method"] for r in tests if r["task"] == task}
+        }
+        assert len(means) == 5 and max(means, key=lambda method: means[method]) == "bandstop"
+        mine = [r for r in tests if (r["task"], r["method"]) == (task, "bandstop")]
+        assert len(mine) >= 3 and all(r["attached"] == r["dense"] for r in mine)
+        assert all(r["said"].startswith("started as a trained network") for r in mine)
 
 
 def test_the_table_of_deploying_is_current() -> None:

@@ -44,9 +44,19 @@ def test_gestures(
 def test_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run("start-network", tmp_path, monkeypatch, epochs=3)
     said, page = capsys.readouterr().out, (ROOT / "docs" / "start-network.md").read_text(encoding="utf-8")
-    assert said.splitlines()[0] in page
+    assert "\n".join(said.splitlines()[:2]) in page
     accuracy = float(re.search(r"accuracy ([\d.]+)%", said)[1])  # type: ignore[index]
     assert accuracy > 88
+
+
+def test_fine_tuning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("fine-tuning", tmp_path, monkeypatch, epochs=3)
+    said, page = capsys.readouterr().out, (ROOT / "docs" / "fine-tuning.md").read_text(encoding="utf-8")
+    assert "\n".join(said.splitlines()[-2:]) in page
+    trained, attached, pruned = (float(found) for found in re.findall(r": ([\d.]+)%", said)[:3])
+    assert trained == attached > 90 and pruned > trained - 5
 
 
 def test_deploy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

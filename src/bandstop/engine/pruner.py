@@ -39,6 +39,9 @@ __all__ = ["Pruner"]
 class Pruner(Verbs):
     """Trains ``model`` to ``budget`` within ``steps`` optimiser steps.
 
+    A model that was trained before computes the same when the pruner is attached, and is fine-tuned
+    (``Recipe.finetune``); any other is trained from the prior (``bandstop.engine.start``).
+
     >>> model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
     >>> pruner = Pruner(model, 0.9, steps=20)
     >>> optimiser = torch.optim.Adam(pruner.parameter_groups(lr=1e-2))
