@@ -151,7 +151,7 @@ class RunConfig(BudgetChoice, DropChoice):
     """Passes over the training set."""
     chunks: int = number(32, 2)
     """Temporal chunks per sequence."""
-    signal: str = "places"
+    signal: Annotated[str, tyro.conf.arg(metavar="PARTS")] = "places"
     """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
     list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration."""
     validation: float = number(0.0, 0, 0.95)
