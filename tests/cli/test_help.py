@@ -1,6 +1,7 @@
 """Help: of every verb, in plain words, and quickly, because torch is not loaded to print a text."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,6 +68,8 @@ def test_arguments_are_named_for_what_they_are(say: Callable[..., Any]) -> None:
     }.items():
         text = say(verb, "--help").out
         assert all(name in text for name in names), verb
+    for verb in VERBS:
+        assert not re.search(r"\b(STR|PATH \[PATH)\b", say(verb, "--help").out), verb
 
 
 def test_the_defaults_shown_are_those_that_hold(say: Callable[..., Any]) -> None:
@@ -82,5 +85,5 @@ def test_the_defaults_shown_are_those_that_hold(say: Callable[..., Any]) -> None
 
 def test_live_connections_are_the_default_and_the_flag_says_so(say: Callable[..., Any]) -> None:
     text = " ".join(say("train", "--help").out.replace("│", " ").split())
-    assert "The budget is spent on live connections only" in text.split("--prune.no-live", 1)[1]
-    assert "with `--prune.no-live` on any" in text
+    said = text.split("--prune.no-live", 1)[1]
+    assert said.startswith(" Spend the budget on any connections") and "(default: on live ones only)" in said

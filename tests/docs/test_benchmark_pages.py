@@ -74,3 +74,14 @@ def test_a_look_costs_what_is_said() -> None:
     assert found["mean_milliseconds"] <= 1 and found["most_milliseconds"] <= 5
     page = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
     assert f"{found['mean_milliseconds']:.2f} ms and {found['most_milliseconds']:.2f} ms" in page
+
+
+def test_the_time_to_fix_a_mask_is_that_of_the_result_file() -> None:
+    result = json.loads((ROOT / "benchmarks" / "results" / "mac_freeze.json").read_text(encoding="utf-8"))
+    now = [row for row in result["rows"] if row["tree"] == "now"]
+    page = " ".join((ROOT / "docs" / "any-network.md").read_text(encoding="utf-8").split())
+    for net in ("ResNet-18", "ViT-tiny"):
+        spent = [row["freeze_seconds"] for row in now if row["net"] == net]
+        assert len(spent) == 6 and max(spent) <= 5
+        assert f"of a {net} " in page and f"in {min(spent):.1f} to {max(spent):.1f} s" in page
+    assert all(row["macs"] == row["macs_asked"] for row in now)

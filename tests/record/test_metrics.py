@@ -57,3 +57,10 @@ def test_what_cannot_be_is_named(tmp_path: Path, change: dict[str, object], said
 def test_size_as_stored() -> None:
     assert FOUND.stored_bytes == 20 and FOUND.pruned
     assert dataclasses.replace(FOUND, method="dense").stored_bytes == 32
+
+
+def test_numbers_and_words_for_tables() -> None:
+    assert FOUND.macs == 2 and dataclasses.replace(FOUND, macs_nominal=None).macs == 1
+    assert FOUND.judged_on == "the test split"
+    held_out = dataclasses.replace(FOUND, split="test (30 % of every class)")
+    assert held_out.judged_on == "the test split, 30 % of every class"

@@ -45,7 +45,7 @@ class Export:
     """C and wasm: fastest, or smallest."""
     number: Literal["float32", "int16", "int8"] = "float32"
     """C and wasm: floating point, or fixed point for devices without it."""
-    name: str = "recogniser"
+    name: Annotated[str, tyro.conf.arg(metavar="NAME")] = "recogniser"
     """Prefix of files and functions."""
     units: Annotated[str | None, tyro.conf.arg(metavar="WORDS")] = None
     """Units of raw joints, as the header shall say them, such as millimetres (those of the training data by

@@ -22,8 +22,8 @@ __all__ = [
     "MaybeFile",
     "MaybeFolder",
     "ReadingFlags",
-    "Run",
     "RunArgument",
+    "Runs",
     "glance",
     "parse",
 ]
@@ -34,7 +34,7 @@ Folder = Annotated[Path, tyro.conf.arg(metavar="FOLDER")]
 MaybeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")]
 MaybeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
 MaybeData = Annotated[str | None, tyro.conf.arg(metavar="DATA")]
-Run = Annotated[Path, tyro.conf.arg(metavar="RUN")]
+Runs = Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN …")]
 RunArgument = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 DataArgument = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")]
 FileArguments = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE …")]

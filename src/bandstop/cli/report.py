@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bandstop.cli.parse import MaybeFile, Run, RunArgument, parse
+from bandstop.cli.parse import MaybeFile, RunArgument, Runs, parse
 
 __all__ = ["Report", "main"]
 
@@ -22,7 +22,7 @@ class Report:
 
     run: RunArgument
     """Run folder."""
-    compare: tuple[Run, ...] = ()
+    compare: Runs = ()
     """Other runs to show beside it."""
     figure: MaybeFile = None
     """Write a single picture (.png or .svg) there instead of the page."""

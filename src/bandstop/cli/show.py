@@ -58,7 +58,7 @@ def run_table(runs: Mapping[str, Metrics]) -> str:
 def what_next(run: Path, metrics: Metrics) -> str:
     """What the end of a training says below its table: what was judged, the report, and what to type next."""
     judged = sum(map(sum, metrics.confusion))
-    lines = [f"judged on the {metrics.split} split: {judged:,} sequences that training never saw"]
+    lines = [f"judged on {metrics.judged_on}: {judged:,} sequences that training never saw"]
     if (run / REPORT).is_file():
         lines.append(f"report: {run / REPORT}")
     lines.append(f"next: bandstop predict {run} FILE …, or bandstop export {run} --to c")

@@ -41,7 +41,7 @@ class Study:
     """Folder of the study."""
     data: Annotated[tuple[str, ...], tyro.conf.UseAppendAction, tyro.conf.arg(metavar="KEY=DATA")] = ()
     """Where a data set of the plan is, with DATA as for `bandstop train`; may be given several times."""
-    on: str = "local"
+    on: Annotated[str, tyro.conf.arg(metavar="WHERE")] = "local"
     """Where runs execute: local, ray (the cluster that Ray finds, or a new one here) or ray:ADDRESS."""
     workers: int | None = None
     """Runs at a time; by default one per core."""

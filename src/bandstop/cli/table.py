@@ -34,9 +34,9 @@ class Table:
     """Study folders, or their results.csv; several are read as one."""
     format: Format | None = None
     """Markdown, LaTeX or HTML; by default what --out ends in, or else Markdown."""
-    metric: str = "accuracy"
+    metric: Annotated[str, tyro.conf.arg(metavar="COLUMN")] = "accuracy"
     """Column to average and compare."""
-    baseline: str | None = None
+    baseline: Annotated[str | None, tyro.conf.arg(metavar="METHOD")] = None
     """Method (or whole label) to compare with, or `all` for every pair; by default the first method of
     each rate."""
     overview: bool = False

@@ -134,6 +134,12 @@ class Metrics(Size, Quality):
             raise ConfigError(f"'confusion' must hold {classes} rows of {classes} counts, one per class")
 
     @property
+    def judged_on(self) -> str:
+        """The part of the data that it was judged on, in words: "the test split, 30 % of every class"."""
+        name, _, how = self.split.partition(" (")
+        return f"the {name} split" + (f", {how.removesuffix(')')}" if how else "")
+
+    @property
     def stored_bytes(self) -> int:
         """Bytes of the network as one would store it: dense arrays if it is dense, else sparse ones."""
         return self.bytes_dense if self.method == "dense" else self.bytes_sparse

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import tyro
 
 __all__ = ["AS_IT_SAYS", "SAME", "Reading"]
 
@@ -18,12 +21,12 @@ class Reading:
     'xy'
     """
 
-    columns: str = ""
+    columns: Annotated[str, tyro.conf.arg(metavar="COLUMNS")] = ""
     """CSV: what the columns are, such as xyz, xy, 2:xyz (two columns first), xyz- (each fourth left out) or
     x..y..z.. (all x first); or a file of lines COLUMN,JOINT,AXIS."""
-    edges: str = ""
+    edges: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
     """CSV of bones: two joints a line, by number or by name."""
-    layout: str = ""
+    layout: Annotated[str, tyro.conf.arg(metavar="LAYOUT")] = ""
     """Which known skeleton the joints are, in its order: hand, mediapipe-hand, coco, … (docs/data.md); `same`
     if their order is that of the model."""
 

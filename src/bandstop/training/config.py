@@ -62,9 +62,8 @@ class PruneConfig(PruneChoices):
     renewed, at first."""
     hold: float = number(HOLD, 0, 1)
     """Threshold held: the same fraction once the ramp has ended."""
-    live: bool = True
-    """The budget is spent on live connections only, those on a path from an input to an output; with
-    `--prune.no-live` on any."""
+    live: Annotated[bool, tyro.conf.arg(help_behavior_hint="(default: on live ones only)")] = True
+    """Spend the budget on any connections, also on those that are on no path from an input to an output."""
     passes: int = number(3, 1, 64)
     """Many rates at once: passes per step, at the lowest, at drawn and at the highest rate; 1 for a drawn
     rate only."""
@@ -116,7 +115,7 @@ class OptimConfig:
 class DistillConfig:
     """Learning from finished dense runs."""
 
-    teachers: tuple[str, ...] = ()
+    teachers: Annotated[tuple[str, ...], tyro.conf.arg(metavar="RUN …")] = ()
     """Run folders whose averaged predictions are learned from; their training is an extra cost."""
     share: float = number(0.7, 0, 1)
     """Share of the loss that comes from the teachers."""
@@ -134,14 +133,14 @@ class RunConfig(BudgetChoice, DropChoice):
     data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")] = "hands"
     """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive
     .npz."""
-    method: str = "pmp"
+    method: Annotated[str, tyro.conf.arg(metavar="METHOD")] = "pmp"
     """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, …
     (docs/rivals.md)."""
-    rates: str | None = None
-    """Budget: every rate of a range LOWEST:HIGHEST at once; `bandstop extract` takes any of them out of
+    rates: Annotated[str | None, tyro.conf.arg(metavar="LOWEST:HIGHEST")] = None
+    """Budget: every rate of a range at once; `bandstop extract` takes any of them out of
     the run."""
-    rival: tuple[tuple[str, float | str], ...] = ()
-    """Settings of a rival method that differ from the published ones, as NAME VALUE pairs."""
+    rival: Annotated[tuple[tuple[str, float | str], ...], tyro.conf.arg(metavar="NAME VALUE …")] = ()
+    """Settings of a rival method that differ from the published ones."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
     preset: Literal["default", "paper", "held"] = "default"
@@ -152,7 +151,7 @@ class RunConfig(BudgetChoice, DropChoice):
     """Passes over the training set."""
     chunks: int = number(32, 2)
     """Temporal chunks per sequence."""
-    signal: str = "places"
+    signal: Annotated[str, tyro.conf.arg(metavar="PARTS")] = "places"
     """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
     list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration."""
     validation: float = number(0.0, 0, 0.95)
