@@ -139,6 +139,13 @@ class Pruner(Verbs):
         """λ at present."""
         return 0.0 if self.frozen else self.recipe.kl(self.progress)
 
+    def asked_rate(self) -> float | None:
+        """The rate that the ramp asks for at present; none for a budget in MACs."""
+        if self.bound.budget.kind == "macs":
+            return None
+        ramp = 1.0 if self.frozen else self.recipe.ramp(self.progress)
+        return 1 - self.bound.total(ramp) / self.bound.prunable
+
     def divergence(self) -> Tensor:
         """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""
         return self.loss_terms.divergence()

@@ -30,6 +30,10 @@ class Verbs:
         """
         return progress
 
+    def asked_rate(self) -> float | None:
+        """The rate that a schedule asks for at present, of methods that have one, for the log."""
+        return None
+
     def kl(self) -> float | None:
         """``KL(P‖Q)`` for the log, of methods that have a prior."""
         return None
