@@ -16,6 +16,7 @@ from bandstop.cli import (
     export,
     extract,
     live,
+    plan,
     predict,
     report,
     studio,
@@ -27,8 +28,8 @@ from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.errors import ExportError
 
 MODULES = (
-    bench, calibrate, convert, demo, describe, evaluate, export, extract, live, predict, report, studio,
-    study, table, train,
+    bench, calibrate, convert, demo, describe, evaluate, export, extract, live, plan, predict, report,
+    studio, study, table, train,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ __all__ = ["VERBS", "main"]
 VERBS = {
     "demo": "train a dense and a 98 % pruned recogniser on embedded hand motions, and show both",
     "train": "train a recogniser to a budget of connections",
+    "plan": "say before training which layer will keep how many connections",
     "extract": "take another budget out of a run trained for many, without training",
     "live": "train a recogniser for continuous streams",
     "studio": "record gestures, train, try and take away, on a local page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,6 +92,7 @@ def main(arguments: Sequence[str]) -> int:
             show=show,
             tensorboard=asked.tensorboard,
             checkpoint_seconds=asked.checkpoint_seconds,
+            announce=lambda plan: None if asked.quiet else print(plan, file=sys.stderr),
         )
     if not asked.no_report:
         from bandstop.report.page import write_report

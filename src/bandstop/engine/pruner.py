@@ -17,6 +17,7 @@ from bandstop.engine.attach.prunable import Layers
 from bandstop.engine.hold_prior import pull_to_prior
 from bandstop.engine.pause import telling
 from bandstop.engine.penalty import Penalty
+from bandstop.engine.planned import PlannedBudget
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.remarks import Remarks, check_groups
 from bandstop.engine.select.bound_budget import BoundBudget
@@ -141,6 +142,25 @@ class Pruner(Verbs):
     def kl_weight(self) -> float:
         """λ at present."""
         return 0.0 if self.frozen else self.recipe.kl(self.progress)
+
+    def planned(self) -> PlannedBudget:
+        """Connections that each layer will keep, known before training from the prior and the sizes.
+
+        >>> print(Pruner(nn.Sequential(nn.Linear(50, 40), nn.Linear(40, 10)), 0.9, steps=9).planned())
+        layer     weights  kept  rate
+        0.weight    2,000   147  92.65 %
+        1.weight      400    93  76.75 %
+        all         2,400   240  90.00 %
+        The finished network has exactly these counts.
+        """
+        return self.thresholds.planned(self.layers.free_latents(), live=self.live)
+
+    def asked_rate(self) -> float | None:
+        """The rate that the ramp asks for at present; none for a budget in MACs."""
+        if self.bound.budget.kind == "macs":
+            return None
+        ramp = 1.0 if self.frozen else self.recipe.ramp(self.progress)
+        return 1 - self.bound.total(ramp) / self.bound.prunable
 
     def divergence(self) -> Tensor:
         """``KL(P‖Q)`` of the latent weights, pooled or averaged over layers."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from bandstop.engine.hold_prior import held_thresholds
+from bandstop.engine.planned import PlannedBudget, Sure
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
 from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
@@ -61,6 +62,20 @@ class Thresholds:
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
         return self.bound.counts(ramp, self.allocate, latents)
+
+    def planned(self, latents: Mapping[str, Tensor], *, live: bool) -> PlannedBudget:
+        """Connections per layer in the end, and what of it the training keeps to."""
+        sure, reason = self._sure(live)
+        return PlannedBudget(self.counts(1.0, latents), dict(self.bound.sizes), sure, reason)
+
+    def _sure(self, live: bool) -> tuple[Sure, str]:
+        if self.recipe.count == "passing":
+            return "nothing", "whatever passes the threshold stays, and nothing is counted"
+        if self.bound.budget.kind == "macs":
+            return "nothing", "the budget is in MACs, and connections of one layer differ in their cost"
+        if self.recipe.allocation == "learned":
+            return "total", "since they compete for it while they learn"
+        return ("total", "since a connection that leads nowhere is replaced") if live else ("layers", "")
 
     def at(self, ramp: float, latents: Mapping[str, Tensor]) -> Levels:
         """The levels when ``ramp`` (0 … 1) of the final pruning applies."""

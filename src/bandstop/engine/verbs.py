@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from bandstop.engine.planned import PlannedBudget
+
 __all__ = ["Verbs"]
 
 
@@ -29,6 +31,14 @@ class Verbs:
         0.25
         """
         return progress
+
+    def planned(self) -> PlannedBudget | None:
+        """How many connections each layer will keep, of methods that know it before training."""
+        return None
+
+    def asked_rate(self) -> float | None:
+        """The rate that a schedule asks for at present, of methods that have one, for the log."""
+        return None
 
     def kl(self) -> float | None:
         """``KL(P‖Q)`` for the log, of methods that have a prior."""

@@ -19,6 +19,7 @@ from bandstop.report.plot_confusion import LARGEST_MATRIX, confusion_picture, sh
 from bandstop.report.plot_curves import curve_panels
 from bandstop.report.plot_gate import find_gate, gate_panels, gate_shapes
 from bandstop.report.plot_histogram import chosen_moments, histogram_panel, tallest
+from bandstop.report.plot_hold import hold_panels
 from bandstop.report.plot_layers import layers_picture
 from bandstop.report.posture import flat_positions
 from bandstop.report.runfolder import Run, read_run
@@ -94,6 +95,10 @@ def _pictures(run: Run) -> dict[str, object]:
             Markup(inline_svg(panel, title, f"{title} by epoch")) for title, panel in curve_panels(run.log)
         ],
         "histograms": [Markup(svg) for svg in _histograms(run)],
+        "holds": [
+            Markup(inline_svg(panel, f"hold {number}", title))
+            for number, (title, panel) in enumerate(hold_panels(run.log) if metrics.pruned else [])
+        ],
         "by_layer": any(len(set(h.layer_thresholds)) > 1 for e in run.log if (h := e.histogram)),
         "gate_name": found_gate[0] if found_gate else "",
         "gates": [Markup(svg) for svg in _gates(run)] if found_gate else [],

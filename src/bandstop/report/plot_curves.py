@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bandstop.report.canvas import INK, LINE, MUTED, PASS, PRIOR, STOP, figure, plain_axes
 from bandstop.report.runfolder import Epoch
 
-__all__ = ["curve_panels"]
+__all__ = ["curve_panels", "log_scale"]
 
 _Line = tuple[str, NDArray[np.float64], str]
 
@@ -66,7 +66,7 @@ def _panel(axes: Axes, title: str, lines: Sequence[_Line], epochs: NDArray[np.fl
         axes.set_ylim(0, 1.04)
         axes.set_yticks([0, 0.5, 1])
     elif lowest > 0 and highest > 30 * lowest:
-        _log_scale(axes, lowest, highest)
+        log_scale(axes, lowest, highest)
     else:
         axes.set_ylim(min(0.0, 1.05 * lowest), 1.06 * highest or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(3))
@@ -80,7 +80,8 @@ def _panel(axes: Axes, title: str, lines: Sequence[_Line], epochs: NDArray[np.fl
     plain_axes(axes, left=False)
 
 
-def _log_scale(axes: Axes, lowest: float, highest: float) -> None:
+def log_scale(axes: Axes, lowest: float, highest: float) -> None:
+    """A logarithmic axis from ``lowest`` to ``highest`` with plain numbers at the powers of ten."""
     axes.set_yscale("log")
     axes.set_ylim(lowest / 1.3, highest * 1.3)
     powers = range(int(np.floor(np.log10(lowest))), int(np.ceil(np.log10(highest))) + 1)

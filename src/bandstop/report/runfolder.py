@@ -12,7 +12,7 @@ from bandstop.record.metrics import Metrics
 from bandstop.record.typed_json import build, read_object, read_object_lines
 from bandstop.report.weights import Weights, read_weights
 
-__all__ = ["Epoch", "Histogram", "Run", "read_run"]
+__all__ = ["Epoch", "Histogram", "LayerFit", "Quantiles", "Run", "read_run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,26 @@ class LayerState:
     threshold: float | None = None
 
 
+@dataclass(frozen=True)
+class LayerFit:
+    """How well the latents of a layer follow the prior."""
+
+    kl: float
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Quantiles of the prior and of all latents together, at the same ranks, in the prior's units."""
+
+    prior: tuple[float, ...]
+    observed: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.prior) == len(self.observed):
+            found = f"{len(self.prior)} and {len(self.observed)}"
+            raise ConfigError(f"'quantiles' needs as many observed as prior ones (2 or more), found {found}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Epoch:
     """One line of log.jsonl; what was not measured is None. Accuracies are in per cent."""
@@ -57,10 +77,14 @@ class Epoch:
     train_accuracy: float | None = None
     validation_accuracy: float | None = None
     rate: float | None = None
+    asked: float | None = None
+    """The rate that the ramp asks for."""
     temperature: float | None = None
     threshold: float | None = None
     histogram: Histogram | None = None
     layers: dict[str, LayerState] | None = None
+    fit: dict[str, LayerFit] | None = None
+    quantiles: Quantiles | None = None
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ class Trainer:
             "train_accuracy": round(float(totals[2]) / len(labels) * 100, 3),
             "validation_accuracy": self._validation_accuracy(),
             "kl": self.method.kl(),
+            "asked": self.method.asked_rate(),
             "rate": round(self.method.rate, 6),
             "kept": self.method.kept,
             "lr": self.config.optim.lr * factor,

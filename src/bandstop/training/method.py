@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from bandstop import rivals
 from bandstop.engine.multirate.pruner import MultiRatePruner
+from bandstop.engine.planned import PlannedBudget
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
 from bandstop.errors import ConfigError
@@ -63,6 +64,8 @@ class Prunes(Protocol):
     def bind(self, optimiser: torch.optim.Optimizer) -> None: ...
     def prepare(self, loss_fn: Callable[[], Tensor]) -> None: ...
     def lr_progress(self, progress: float) -> float: ...
+    def planned(self) -> PlannedBudget | None: ...
+    def asked_rate(self) -> float | None: ...
     def kl(self) -> float | None: ...
     def penalty(self) -> Tensor: ...
     def step(self) -> None: ...
@@ -84,9 +87,13 @@ class Method:
     def __init__(self, pruner: Prunes) -> None:
         self.pruner = pruner
         self.parameter_groups, self.bind, self.prepare = pruner.parameter_groups, pruner.bind, pruner.prepare
-        self.lr_progress, self.kl = pruner.lr_progress, pruner.kl
+        self.lr_progress, self.kl, self.asked_rate = pruner.lr_progress, pruner.kl, pruner.asked_rate
         self.step, self.snapshot = pruner.step, pruner.snapshot
         self.state_dict, self.load_state_dict = pruner.state_dict, pruner.load_state_dict
+
+    def planned(self) -> PlannedBudget | None:
+        """How many connections each layer will keep, where that is known before training."""
+        return self.pruner.planned()
 
     @property
     def rate(self) -> float:
@@ -156,6 +163,10 @@ class ManyRates(Method):
         if penalty.requires_grad:
             torch.autograd.backward(penalty)
         return StepResult(total + penalty.detach(), penalty.detach(), right)
+
+    def planned(self) -> PlannedBudget | None:
+        """None: the budget is chosen when a network is extracted."""
+        return None
 
     def finish(self, calibration: Iterable[Tensor]) -> tuple[nn.Module, Layers]:
         """The highest rate, extracted."""

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from bandstop.engine.pause import telling
+from bandstop.engine.planned import PlannedBudget
 from bandstop.errors import ConfigError, MissingExtra
 from bandstop.files import naming
 from bandstop.nets import build_net
@@ -25,15 +26,16 @@ from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.distil import Teacher
 from bandstop.training.loop import Trainer
 from bandstop.training.malloc import keep_freed_memory
-from bandstop.training.method import net_for
+from bandstop.training.method import make_method, net_for
 from bandstop.training.model_file import load_recogniser
 from bandstop.training.run_folder import RunFolder
 
-__all__ = ["train_run"]
+__all__ = ["plan_run", "train_run"]
 
 Row = dict[str, Any]
 """What the log says of an epoch."""
 Show = Callable[[Row], None]
+Announce = Callable[[PlannedBudget], None]
 
 SNAPSHOTS = 12
 """How often the log holds a histogram of the latents, about."""
@@ -48,11 +50,13 @@ def train_run(
     show: Show = lambda row: None,
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
+    announce: Announce = lambda plan: None,
 ) -> Metrics:
     """Train as ``config`` says into the folder ``out``; returns the metrics that it writes there.
 
     With ``resume`` the folder must hold a run with the same settings: an interrupted one is continued bit for
-    bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log.
+    bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log, ``announce``
+    before the first with the budget that is planned, where one is.
     """
     folder = RunFolder(out)
     config = folder.resume(config) if resume else folder.begin(config)
@@ -68,6 +72,8 @@ def train_run(
     net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())
     trainer = Trainer(config, net, data, [_teacher(path, data) for path in config.distill.teachers])
     folder.write_config(config)
+    if (plan := trainer.method.planned()) is not None:
+        announce(plan)
     digest = data.frames_digest()
     folder.restore(trainer, digest)
     with _board(out, trainer.epoch, tensorboard) as draw:
@@ -75,6 +81,20 @@ def train_run(
             show(row)
             draw(row)
     return folder.finish(config, trainer, data)
+
+
+def plan_run(config: RunConfig) -> PlannedBudget | None:
+    """The budget that a training as ``config`` says would keep to, by layer, without training.
+
+    >>> plan = plan_run(RunConfig(data="hands", rate=0.98))
+    >>> plan.total, round(100 * plan.total / sum(plan.sizes.values()))
+    (1904, 2)
+    """
+    config = config.resolved()
+    torch.manual_seed(config.seed)
+    data = data_of_run(config, load(config.data, config.reading))
+    net = build_net(net_for(config, **data.shape), **data.shape, edges=data.source.edges.tolist())
+    return make_method(config, net, config.epochs, data.judge_signals[:1]).planned()
 
 
 def _epochs(folder: RunFolder, trainer: Trainer, digest: str, checkpoint_seconds: float) -> Iterator[Row]:

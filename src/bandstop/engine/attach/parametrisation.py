@@ -82,12 +82,14 @@ class BandStop(OptionalMask):
     @property
     def gain(self) -> Tensor:
         """The layer's scale, always positive."""
-        log_gain, stretch = self.log_gain, self.stretch
-        if not plainly_run(log_gain) or log_gain.requires_grad or torch.is_inference_mode_enabled():
-            return whole(log_gain).exp().reshape(()) * stretch
-        if self._known_gain is None or not self._known_gain.follows(log_gain, stretch):
-            self._known_gain = _KnownGain.of(whole(log_gain).exp().reshape(()) * stretch, log_gain, stretch)
-        return self._known_gain.value
+        fixed, stretch = self._buffers.get("log_gain"), self._buffers["stretch"]
+        assert stretch is not None
+        if fixed is None or not plainly_run(fixed) or torch.is_inference_mode_enabled():
+            return whole(self.log_gain).exp().reshape(()) * stretch
+        known = self._known_gain
+        if known is None or not known.follows(fixed, stretch):
+            known = self._known_gain = _KnownGain.of(fixed.exp().reshape(()) * stretch, fixed, stretch)
+        return known.value
 
     def set_levels(self, threshold: Tensor, temperature: float, stretch: float | None) -> None:
         """Renew the gate's threshold and temperature and, unless None, the factor on the gain."""
@@ -101,7 +103,8 @@ class BandStop(OptionalMask):
         if self.mask is not None:
             # A sharded mask cannot meet the gathered latent, which holds the zeros itself (see ``hold``).
             return latent * (self.gain if is_sharded(self.mask) else self.mask * self.gain)
-        return self.gate.scaled(latent, self.gain, self.threshold, self.temperature)
+        levels = self._buffers  # as attributes they take torch longer to find than to use
+        return self.gate.scaled(latent, self.gain, levels["threshold"], levels["temperature"])  # type: ignore[arg-type]
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         gain = state_dict.get(f"{prefix}log_gain")
