@@ -14,7 +14,7 @@ import torch
 
 from bandstop.engine.pause import telling
 from bandstop.errors import ConfigError, MissingExtra
-from bandstop.files import naming
+from bandstop.files import naming, only_writer
 from bandstop.nets import build_net
 from bandstop.nets.inference import for_inference
 from bandstop.record.folder import LOG
@@ -54,9 +54,22 @@ def train_run(
     With ``resume`` the folder must hold a run with the same settings: an interrupted one is continued bit for
     bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log.
     """
-    folder = RunFolder(out)
+    with only_writer(out):
+        return _train(config, RunFolder(out), resume, sequences, show, checkpoint_seconds, tensorboard)
+
+
+def _train(
+    config: RunConfig,
+    folder: RunFolder,
+    resume: bool,
+    sequences: SequenceSet | None,
+    show: Show,
+    checkpoint_seconds: float,
+    tensorboard: bool,
+) -> Metrics:
     config = folder.resume(config) if resume else folder.begin(config)
     if (finished := folder.finished) is not None:
+        folder.drop_checkpoint()
         return finished
     keep_freed_memory()
     torch.set_num_threads(config.threads)
@@ -70,7 +83,7 @@ def train_run(
     folder.write_config(config)
     digest = data.frames_digest()
     folder.restore(trainer, digest)
-    with _board(out, trainer.epoch, tensorboard) as draw:
+    with _board(folder.path, trainer.epoch, tensorboard) as draw:
         for row in _epochs(folder, trainer, digest, checkpoint_seconds):
             show(row)
             draw(row)
