@@ -62,6 +62,7 @@ class Child:
         try:
             for number, kind in ((1, "out"), (2, "err")):
                 os.dup2(os.open(self._file(kind), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+            sys.stdout, sys.stderr = (os.fdopen(n, "w", encoding="utf-8", closefd=False) for n in (1, 2))
             os.environ["TMPDIR"] = str(self.scratch)
             import tempfile
 

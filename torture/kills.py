@@ -27,12 +27,13 @@ CHAIN = 3
 def cases(share: float) -> Iterator[Case]:
     """For each command the kills at changes of files, a case for each tenth of them, and random moments."""
     commands = list(COMMANDS)[: max(2, round(share * len(COMMANDS)))]
-    for name in commands:
-        for part in range(10) if share == 1 else range(1):
+    for part in range(10) if share == 1 else range(1):  # a run that is stopped has tried some of everything
+        for name in commands:
             yield Case(GROUP, f"{name}, part {part}", _at_changes(name, part))
-        for number in range(COMMANDS[name].moments if share == 1 else 1):
-            yield Case(GROUP, f"{name}, moment {number}", _at_moments(name))
-        yield Case(GROUP, f"{name}, in the middle of a file", _in_a_file(name))
+            if part < COMMANDS[name].moments:
+                yield Case(GROUP, f"{name}, moment {part}", _at_moments(name))
+            if part == 0:
+                yield Case(GROUP, f"{name}, in the middle of a file", _in_a_file(name))
 
 
 def whole(name: str, shared: Path) -> tuple[dict[str, bytes], int, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import shutil
 import tempfile
 import time
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     load_everything()
     warm_up()
     for cases in planned.values():
-        run_cases(cases, journal, work)
+        run_cases(cases, journal, work, minutes=asked.minutes)
     found = summary(journal, planned, share=asked.share)
     if (asked.share == 1 and set(chosen) == set(GROUPS)) or asked.record:
         from bandstop.files import write_text
@@ -59,13 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other cases")
     parser.add_argument("--share", type=float, default=1.0, help="a smaller part of every group")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "torture", help="folder of the journal")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop a group after so long")
     parser.add_argument("--keep", action="store_true", help="keep results of other trees; the result says so")
     parser.add_argument("--record", action="store_true", help=f"write {RESULT.name} for a selection too")
     return parser
 
 
-def run_cases(cases: Sequence[Case], journal: Journal, work: Path) -> None:
-    """Run the cases that the journal does not hold; plain lines say how far it is."""
+def run_cases(cases: Sequence[Case], journal: Journal, work: Path, *, minutes: float = math.inf) -> None:
+    """Run the cases that the journal does not hold, for so long; plain lines say how far it is."""
     if not cases:
         return
     group, said = cases[0].group, 0.0
@@ -74,20 +76,26 @@ def run_cases(cases: Sequence[Case], journal: Journal, work: Path) -> None:
     print(f"{group}: {len(cases)} cases, {done} done before", flush=True)
     shared = work / "shared" / journal.tree
     shared.mkdir(parents=True, exist_ok=True)
-    for number, case in enumerate(cases, start=1):
-        if journal.done(case):
+    tried, end = 0, time.monotonic() + 60 * minutes
+    for case in cases:
+        if journal.done(case) or time.monotonic() > end:
             continue
-        began = time.monotonic()
+        began, tried = time.monotonic(), tried + 1
         result = _run(case, shared, journal.seed)
         journal.add(case, result, time.monotonic() - began)
         for failure in result.failures:
             print(f"  {failure}", flush=True)
-        if time.monotonic() - said > TELL_EVERY or number == len(cases):
+        if time.monotonic() - said > TELL_EVERY:
             said = time.monotonic()
-            lines = [journal.lines[case.group, case.name] for case in cases[:number]]
-            failures = sum(len(line["failures"]) for line in lines)
-            count = sum(line["count"] for line in lines)
-            print(f"  {number} of {len(cases)} cases, {count:,} tried, {failures} failures", flush=True)
+            print(f"  {_progress(cases, journal)}", flush=True)
+    if tried:
+        print(f"  {_progress(cases, journal)}", flush=True)
+
+
+def _progress(cases: Sequence[Case], journal: Journal) -> str:
+    lines = [line for case in cases if (line := journal.lines.get((case.group, case.name)))]
+    failures, count = (sum(len(line["failures"]) for line in lines), sum(line["count"] for line in lines))
+    return f"{len(lines)} of {len(cases)} cases, {count:,} tried, {failures} failures"
 
 
 def _run(case: Case, shared: Path, seed: int) -> Result:

@@ -52,3 +52,15 @@ def test_a_look_costs_what_is_said() -> None:
     assert found["mean_milliseconds"] <= 1 and found["most_milliseconds"] <= 5
     page = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
     assert f"{found['mean_milliseconds']:.2f} ms and {found['most_milliseconds']:.2f} ms" in page
+
+
+def test_the_page_on_reliability_is_current() -> None:
+    made = script("torture_page")
+    text, found = made.PAGE.read_text(encoding="utf-8"), json.loads(made.RESULT.read_text(encoding="utf-8"))
+    assert text == made.page(text, found), "run benchmarks/torture_page.py"
+
+
+def test_nothing_failed_under_torture() -> None:
+    found = json.loads((ROOT / "benchmarks" / "results" / "torture.json").read_text(encoding="utf-8"))
+    assert [group["failures"] for group in found["groups"].values()] == [[]] * len(found["groups"])
+    assert found["groups"]["engine"]["count"] >= 500

@@ -40,7 +40,8 @@ class RunFolder:
             begun = (self.path / CONFIG).is_file()
             remedy = "add --resume to continue it, or " if begun else ""
             raise ConfigError(f"{self.path} is not empty: {remedy}choose another --out")
-        return config.resolved()
+        # As a resumed run reads it, where 0 is 0.0: both write the same bytes.
+        return RunConfig.from_json(config.resolved().to_json())
 
     def resume(self, asked: RunConfig) -> RunConfig:
         """The config of the run that the folder holds; ``asked`` must be the same run."""
