@@ -67,4 +67,4 @@ def test_a_window_of_no_or_of_all_frames_is_refused(length: int) -> None:
     with pytest.raises(ConfigError, match="length of 2 to 100,000"):
         WindowPlan(length)
     with pytest.raises(ConfigError, match="smooth"):
-        DecisionRule(smooth=length * 1000)
+        DecisionRule(smooth=length * 1001)
