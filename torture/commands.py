@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,11 @@ def _train(kind: str) -> Words:
 
 
 def _extract(out: Path, shared: Path) -> Sequence[str | Path]:
-    return ["extract", run_folder("many rates", shared), "--rate", "0.8", "--no-report", "--out", out]
+    """Of a run beside the folder, because the path from one to the other is stored."""
+    beside = out.parent / "source"
+    with suppress(OSError):
+        beside.symlink_to(run_folder("many rates", shared))
+    return ["extract", beside, "--rate", "0.8", "--no-report", "--out", out]
 
 
 def _export(to: str, kind: str = "pmp") -> Words:

@@ -91,8 +91,9 @@ def _read_only(name: str) -> Callable[[Place], Result]:
             if problem:
                 return Result(0, skipped=problem)
             out = disk / "out"
+            words = command.words(out, place.shared)
             _mount("-o", "remount,ro", str(disk))
-            ended = bandstop(command.words(out, place.shared), place.folder / "s").wait()
+            ended = bandstop(words, place.folder / "s").wait()
             failures += [f"from the start: {p}" for p in _told(ended)]
             if not ended.code:
                 failures.append("it says nothing")
