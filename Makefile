@@ -4,7 +4,7 @@ PYTHON ?=
 VENV ?= .venv
 SETUP = PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
 # make cannot name files whose names hold a space, so no target is a file: tools/setup.sh knows what is installed.
-.PHONY: demo test lint docs clean
+.PHONY: demo test lint docs torture clean
 
 demo:
 	@$(SETUP) app,fast
@@ -20,6 +20,11 @@ lint:
 	"$(VENV)/bin/ruff" format --check .
 	"$(VENV)/bin/mypy"
 	"$(VENV)/bin/lint-imports"
+
+# An hour and a half of trouble, taken up where it was stopped: make torture TORTURE="files kills" for a part.
+torture:
+	@$(SETUP) dev
+	"$(VENV)/bin/python" -W ignore -m torture $(TORTURE)
 
 docs:
 	@$(SETUP) docs

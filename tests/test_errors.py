@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from bandstop import errors
-from bandstop.errors import BandstopError, DataError, DivergenceError, MissingExtra, printable
+from bandstop.errors import BandstopError, ConfigError, DataError, DivergenceError, MissingExtra, printable
 
 
 def test_every_refusal_can_be_caught_as_one() -> None:
@@ -44,3 +44,9 @@ def test_readable_text_stays_as_it_is() -> None:
 def test_what_is_missing_says_how_to_get_it() -> None:
     assert "pip install 'bandstop[app]'" in str(MissingExtra("rich", extra="app"))
     assert DivergenceError("layer a").found == "layer a has values that are not finite"
+
+
+def test_a_long_quotation_is_cut() -> None:
+    said = str(ConfigError("found " + "[" * 10**6 + "; what to do"))
+    assert len(said) <= 1001 and said.startswith("found [") and said.endswith("what to do")
+    assert str(ConfigError("a\x1b[2J\nb")).isprintable()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bandstop.files import atomic_write, naming, write_text
+from bandstop.errors import ConfigError
+from bandstop.files import atomic_write, naming, only_writer, write_text
 
 KILLED = """
 import os, sys, signal
@@ -64,3 +65,19 @@ def test_a_writer_that_removed_its_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "note.txt") as part:
         part.unlink()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_has_one_writer_at_a_time(tmp_path: Path) -> None:
+    place = tmp_path / "runs" / "a"
+    with only_writer(place):
+        with pytest.raises(ConfigError, match="another process is writing into"), only_writer(place):
+            pass
+        (place / "config.json").write_text("{}")
+    with only_writer(place):  # free again, and what was written stays
+        assert (place / "config.json").is_file()
+    with pytest.raises(RuntimeError), only_writer(tmp_path / "new" / "b"):
+        raise RuntimeError
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "file").write_text("")
+    with only_writer(tmp_path / "file"):  # who writes there says what is wrong
+        pass

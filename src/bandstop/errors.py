@@ -17,6 +17,10 @@ __all__ = [
 ]
 
 
+LONGEST = 1000
+"""Characters of a message: enough for a path and a list of names."""
+
+
 def printable(text: str) -> str:
     r"""Text of unknown origin made fit for a terminal: control characters and broken ones are escaped.
 
@@ -29,7 +33,19 @@ def printable(text: str) -> str:
 
 
 class BandstopError(Exception):
-    """Base of all errors that a user can mend; the command line prints them without a traceback."""
+    r"""Base of all errors that a user can mend; the command line prints them without a traceback.
+
+    Its words may quote a foreign file: they are made fit for a terminal, and a long quotation is cut.
+
+    >>> str(BandstopError("found \x1b[2J")), len(str(BandstopError("found " + "[" * 10**6)))
+    ('found \\x1b[2J', 1001)
+    """
+
+    def __init__(self, message: object = "") -> None:
+        words = str(message)
+        if len(words) > LONGEST:
+            words = f"{words[: LONGEST * 2 // 3]}…{words[-LONGEST // 3 :]}"
+        super().__init__(printable(words))
 
 
 class BandstopWarning(UserWarning):
@@ -59,7 +75,7 @@ class DataError(BandstopError):
 
     def __init__(self, problem: str, *, path: object = None, line: int | None = None, hint: str = "") -> None:
         where = "" if path is None else f"{path}, line {line}: " if line is not None else f"{path}: "
-        super().__init__(printable(f"{where}{problem}{'; ' + hint if hint else ''}"))
+        super().__init__(f"{where}{problem}{'; ' + hint if hint else ''}")
         self.path, self.line = path, line
 
 

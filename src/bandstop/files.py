@@ -10,12 +10,14 @@ from contextlib import contextmanager, suppress
 from glob import escape as glob_escape
 from pathlib import Path
 
+from bandstop.errors import ConfigError
+
 try:
     import fcntl
 except ImportError:  # pragma: no cover - not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "naming", "remove_leftovers", "write_text"]
+__all__ = ["atomic_write", "naming", "only_writer", "remove_leftovers", "write_text"]
 
 
 @contextmanager
@@ -48,6 +50,56 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         os.close(handle)
+
+
+@contextmanager
+def only_writer(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold ``folder``, made if it is not there, for this process; refused while another one holds it.
+
+    The system lets go of it when its holder dies. Folders that were made and stayed empty are removed.
+
+    >>> place = Path(tempfile.mkdtemp()) / "runs" / "a"
+    >>> with only_writer(place), only_writer(place):
+    ...     pass  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.ConfigError: another process is writing into ...a: wait until it ends, or ...
+    >>> place.parent.exists()
+    False
+    """
+    held = Path(folder)
+    if held.exists() and not held.is_dir():
+        yield  # who writes there will say what is wrong
+        return
+    made = [path for path in (held, *held.parents) if not path.exists()]
+    handle = _held_folder(held)
+    try:
+        yield
+    finally:
+        for path in made:
+            with suppress(OSError):
+                path.rmdir()
+        os.close(handle)
+
+
+def _held_folder(folder: Path) -> int:
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        if fcntl is None:
+            return os.open(os.devnull, os.O_RDONLY)
+        with suppress(FileNotFoundError):  # its last holder has just removed it
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                remedy = "wait until it ends, or choose another folder"
+                raise ConfigError(f"another process is writing into {folder}: {remedy}") from None
+            except OSError:  # a file system without locks
+                return handle
+            if os.fstat(handle).st_nlink:  # nobody removed it before it was held
+                return handle
+            os.close(handle)
 
 
 @contextmanager

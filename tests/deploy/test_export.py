@@ -82,3 +82,9 @@ def test_a_mismatch_leaves_nothing(tmp_path, to, monkeypatch):
 def test_inputs_are_needed(tmp_path):
     with pytest.raises(ExportError, match="checked on real inputs"):
         export_model(MODEL, "c", tmp_path)
+
+
+def test_what_a_killed_export_left_goes(tmp_path):
+    (tmp_path / ".recogniser.bsn.x7.bsn").write_bytes(b"left")
+    export_model(MODEL, "bytes", tmp_path, sequences=sequences())
+    assert {path.name for path in tmp_path.iterdir()} == {"recogniser.bsn", "recogniser-bytes.json"}

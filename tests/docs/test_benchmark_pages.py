@@ -85,3 +85,15 @@ def test_the_time_to_fix_a_mask_is_that_of_the_result_file() -> None:
         assert len(spent) == 6 and max(spent) <= 5
         assert f"of a {net} " in page and f"in {min(spent):.1f} to {max(spent):.1f} s" in page
     assert all(row["macs"] == row["macs_asked"] for row in now)
+
+
+def test_the_page_on_reliability_is_current() -> None:
+    made = script("torture_page")
+    text, found = made.PAGE.read_text(encoding="utf-8"), json.loads(made.RESULT.read_text(encoding="utf-8"))
+    assert text == made.page(text, found), "run benchmarks/torture_page.py"
+
+
+def test_nothing_failed_under_torture() -> None:
+    found = json.loads((ROOT / "benchmarks" / "results" / "torture.json").read_text(encoding="utf-8"))
+    assert [group["failures"] for group in found["groups"].values()] == [[]] * len(found["groups"])
+    assert found["groups"]["engine"]["count"] >= 500

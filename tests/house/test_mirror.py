@@ -6,7 +6,7 @@ from tests.house.modules import ROOT, find, modules, python_files, room, taken
 
 # __main__ is run, not imported: tests/test_main.py does so.
 ROOMS = sorted({room(name) for name in modules()} - {"", "__main__"})
-OTHER_FOLDERS = {"docs", "examples", "house", "tools"}
+OTHER_FOLDERS = {"docs", "examples", "house", "tools", "torture"}
 
 
 def test_every_folder_is_a_room() -> None:

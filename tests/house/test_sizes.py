@@ -4,7 +4,7 @@ import ast
 
 from tests.house.modules import ROOT, python_files, tree
 
-FOLDERS = ("src", "tests", "benchmarks", "examples", "tools")
+FOLDERS = ("src", "tests", "benchmarks", "examples", "tools", "torture")
 MOST_LINES_OF_A_FILE = 300
 MOST_LINES_OF_A_FUNCTION = 50
 

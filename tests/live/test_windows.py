@@ -7,6 +7,7 @@ import pytest
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.live import Gesture, Stream, WindowPlan
+from bandstop.live.decision import DecisionRule
 from bandstop.live.windows import label_window, training_windows
 
 PLAN = WindowPlan(40, hop=3, soonest=1, latest=10)
@@ -59,3 +60,11 @@ def test_refusals():
         WindowPlan.for_streams([_stream(gestures=())])
     with pytest.raises(DataError, match="no gesture ends later"):
         training_windows([_stream(60, (Gesture(5, 20, 0),))], ["a"], PLAN)
+
+
+@pytest.mark.parametrize("length", [1, 2**31])
+def test_a_window_of_no_or_of_all_frames_is_refused(length: int) -> None:
+    with pytest.raises(ConfigError, match="length of 2 to 100,000"):
+        WindowPlan(length)
+    with pytest.raises(ConfigError, match="smooth"):
+        DecisionRule(smooth=length * 1001)

@@ -90,3 +90,8 @@ def test_a_number_that_is_not_finite_is_null(tmp_path: Path) -> None:
     assert read_object(tmp_path / "a.json") == {"x": None, "y": [None, 1]}
     (tmp_path / "a.jsonl").write_text('{"x": -Infinity}\n\n{"x": 2}\n')
     assert read_object_lines(tmp_path / "a.jsonl") == [(1, {"x": None}), (3, {"x": 2})]
+
+
+def test_a_whole_number_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(ConfigError, match="x must be a number, found 1000"):
+        checked(10**400, float, "x")

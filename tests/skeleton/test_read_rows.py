@@ -74,3 +74,10 @@ def test_a_wrong_class_number_is_refused_with_its_line(tmp_path: Path, first: st
     file = write(tmp_path / "keypoint.csv", f"0{row}{first}{row}")
     with pytest.raises(DataError, match="line 2: the first column must be a class number"):
         load(str(file))
+
+
+def test_an_endless_class_name_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = write(tmp_path / "keypoint.csv", "0," + ",".join("1" * 42) + "\n")
+    write(tmp_path / "keypoint_classifier_label.csv", "x" * 200_000)
+    with pytest.raises(DataError, match=r"label\.csv, line 1: not a readable CSV file"):
+        load(str(file))

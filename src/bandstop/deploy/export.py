@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -46,6 +45,7 @@ from bandstop.deploy.verify import (
     stream_scores,
 )
 from bandstop.errors import ExportError
+from bandstop.files import atomic_write, naming
 from bandstop.record.formats import Format
 
 __all__ = ["Aim", "ExportOptions", "Format", "Number", "export_model", "fixed_program", "make_c"]
@@ -287,12 +287,8 @@ _MAKERS: dict[Format, Callable[[_Job], None]] = {
 
 
 def _write_all(folder: Path, files: dict[str, bytes]) -> None:
-    """All files or none: written aside first, then moved."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as made:
+    """All files or none: every one is written aside before the first takes its place."""
+    with ExitStack() as stack:
         for name, data in files.items():
-            (Path(made) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(made) / name).write_bytes(data)
-        for name in files:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(str(Path(made) / name), str(folder / name))
+            stack.enter_context(naming(folder / name))
+            stack.enter_context(atomic_write(folder / name)).write_bytes(data)

@@ -38,7 +38,7 @@ def save_sparse(state: Mapping[str, Tensor], path: str | os.PathLike[str]) -> in
     True
     """
     try:
-        from safetensors.torch import save_file
+        from safetensors.torch import save
     except ImportError:
         raise MissingExtra("safetensors", extra="app") from None
     stored: dict[str, Tensor] = {}
@@ -69,7 +69,7 @@ def save_sparse(state: Mapping[str, Tensor], path: str | os.PathLike[str]) -> in
         packed[name] = [k, *value.shape]
     metadata = {"format": FORMAT, "packed": json.dumps(packed, separators=(",", ":"))}
     with atomic_write(path) as part:
-        save_file(stored, part, metadata=metadata)
+        part.write_bytes(save(stored, metadata))  # save_file would leave a file behind when it is killed
     return Path(path).stat().st_size
 
 

@@ -51,10 +51,10 @@ def save_plain(model: nn.Module, path: str | Path) -> None:
 
 def _save_safetensors(state: dict[str, Tensor], path: Path) -> None:
     try:
-        from safetensors.torch import save_file
+        from safetensors.torch import save
     except ImportError:
         raise MissingExtra("safetensors", extra="app") from None
-    save_file(state, path)
+    path.write_bytes(save(state))  # save_file would leave a file behind when it is killed
 
 
 def _first() -> bool:

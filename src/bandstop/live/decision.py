@@ -48,9 +48,10 @@ class DecisionRule:
             raise ConfigError(
                 f"a decision needs 0 < threshold ≤ 1, 0 ≤ release ≤ 1 and a temperature above 0, found {self}"
             )
-        if self.smooth < 1 or min(self.patience, self.refractory, self.lag) < 0:
+        if not 1 <= self.smooth <= 1000 or min(self.patience, self.refractory, self.lag) < 0:
             raise ConfigError(
-                f"a decision needs smooth ≥ 1 and no negative patience, refractory or lag, found {self}"
+                "a decision needs 1 ≤ smooth ≤ 1000 and no negative patience, refractory or lag, "
+                f"found {self}"
             )
 
 

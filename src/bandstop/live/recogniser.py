@@ -18,6 +18,7 @@ from bandstop.live.event import Event
 from bandstop.live.stream import NONE
 from bandstop.live.windows import WindowPlan
 from bandstop.record.folder import LIVE
+from bandstop.record.typed_json import build
 from bandstop.training.model_file import Recogniser, load_recogniser
 
 __all__ = ["LIVE_FILE", "LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
@@ -108,15 +109,12 @@ def read_live_settings(run: str | Path) -> LiveSettings:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if found.pop("format") != _FORMAT:
             raise ValueError("another format")
-        plan = WindowPlan(**found.pop("plan"))
-        rule = found.pop("rule")
-        durations = tuple(int(d) for d in rule.pop("durations"))
-        return LiveSettings(plan, DecisionRule(**rule, durations=durations), **found)
+        return build(LiveSettings, found, "settings")
     except FileNotFoundError:
         raise DataError(
             "there is no live.json: is this a run of `bandstop live`?", path=path.parent
         ) from None
-    except (KeyError, TypeError, ValueError, UnicodeDecodeError, AttributeError) as error:
+    except (ConfigError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise DataError(f"not the settings of a stream recogniser ({error})", path=path) from None
 
 

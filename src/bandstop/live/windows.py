@@ -19,6 +19,8 @@ from bandstop.skeleton import SequenceSet
 
 __all__ = ["UNUSED", "WindowPlan", "label_window", "training_windows"]
 
+_LONGEST = 100_000
+"""Frames of a window: an hour at 30 frames a second has about as many."""
 UNUSED, NO_GESTURE = -2, -1
 _MARGIN = 4
 """Frames around the time in which a gesture should be named that are not used."""
@@ -40,9 +42,10 @@ class WindowPlan:
     """Frames after a gesture's end up to which it should be named."""
 
     def __post_init__(self) -> None:
-        if self.length < 2 or self.hop < 1 or not 0 <= self.soonest <= self.latest:
+        if not 2 <= self.length <= _LONGEST or self.hop < 1 or not 0 <= self.soonest <= self.latest:
             raise ConfigError(
-                f"a plan of windows needs length ≥ 2, hop ≥ 1 and 0 ≤ soonest ≤ latest, found {self}"
+                f"a plan of windows needs a length of 2 to {_LONGEST:,}, hop ≥ 1 and 0 ≤ soonest ≤ latest, "
+                f"found {self}"
             )
 
     @staticmethod

@@ -56,7 +56,9 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 
 def _inside(value: Any, low: float, high: float, above: bool) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if isinstance(value, float) and not math.isfinite(value):  # a whole number may be too large for a float
         return False
     return (low < value if above else low <= value) and value <= high
 

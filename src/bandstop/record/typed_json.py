@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 import types
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -14,6 +15,7 @@ __all__ = ["build", "checked", "field_types", "from_file", "read_object", "read_
 
 T = TypeVar("T")
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
+_LARGEST = int(sys.float_info.max)
 _KNOWN: dict[Any, dict[str, Any]] = {}
 _REMEDY = "write the run again with 'bandstop train', or restore the file"
 
@@ -89,6 +91,7 @@ def checked(value: Any, hint: Any, name: str, *, strict: bool = True) -> Any:
     else:
         fits = isinstance(value, int | float if hint is float else hint)
         fits = fits and (hint is bool or not isinstance(value, bool))
+        fits = fits and not (hint is float and abs(value) > _LARGEST)
     if not fits:
         raise ConfigError(f"{name} must be {_wanted(hint)}, found {shown(value)}")
     return float(value) if hint is float else value

@@ -16,7 +16,10 @@ from bandstop.errors import ConfigError
 from bandstop.record.signal import PARTS
 from bandstop.skeleton.parts import Part, part_values
 
-__all__ = ["STEP", "Normaliser", "body_size", "centred"]
+__all__ = ["MOST_CHUNKS", "STEP", "Normaliser", "body_size", "centred"]
+
+MOST_CHUNKS = 65_536
+"""More chunks than any gesture has frames."""
 
 STEP = 2.0
 """Steps from chunk to chunk are much smaller than places; this makes up for a part of it."""
@@ -75,6 +78,13 @@ class Normaliser:
     """Mean and deviation of the logarithm of a sequence's frames; none: places only."""
     parts: tuple[Part, ...] = ()
     """What a chunk holds, where that is composed of parts; the first are the places."""
+
+    def __post_init__(self) -> None:
+        joints, named = len(self.node_scale), {self.root, *(end for edge in self.edges for end in edge)}
+        if not all(0 <= joint < joints for joint in named):
+            raise ConfigError(f"root and edges of a normaliser must be joints from 0 to {joints - 1}")
+        if not 1 <= self.chunks <= MOST_CHUNKS:
+            raise ConfigError(f"a sequence has 1 to {MOST_CHUNKS:,} chunks, found {self.chunks}")
 
     @property
     def values(self) -> int:

@@ -162,6 +162,7 @@ class Dispatcher:
         if run in self._waiting:
             self._waiting.remove(run)
         self.folder.forget_failure(run)
+        self.folder.drop_checkpoint(run)
         self.results.add(run)
         self.standing.finished += 1
 

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from bandstop.errors import ConfigError
+from bandstop.errors import ConfigError, printable
 
 __all__ = ["DEFAULT", "Exclusion", "Grid", "Plan", "Teachers", "read_plan", "shipped_plans"]
 
@@ -93,7 +93,9 @@ def read_plan(given: str) -> Plan:
         text = path.read_text(encoding="utf-8")
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        raise ConfigError(printable(f"{path}: not valid TOML: {error}")) from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not valid TOML: nested too deep") from None
     return _plan(found, path, text)
 
 

@@ -175,7 +175,7 @@ def _parse(text: str, path: Path) -> list[ResultRow]:
             rows.append(ResultRow(**{f.name: _value(named[f.name], str(f.type)) for f in fields(ResultRow)}))
         except ValueError as error:
             raise DataError(
-                f"a value is not of its column's type ({error})", path=path, line=reader.line_num
+                f"a value is not of its column's type ({str(error)[:100]})", path=path, line=reader.line_num
             ) from None
     return rows
 

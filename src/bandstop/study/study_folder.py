@@ -14,7 +14,7 @@ from typing import Any
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.files import write_text
-from bandstop.record.folder import METRICS
+from bandstop.record.folder import CHECKPOINT, METRICS
 
 __all__ = ["StudyFolder", "lease", "note"]
 
@@ -59,6 +59,11 @@ class StudyFolder:
             with suppress(FileNotFoundError):
                 (self.root / "failures" / f"{run}{suffix}").unlink()
 
+    def drop_checkpoint(self, run: str) -> None:
+        """A finished run needs none; one whose worker was killed right after its metrics still has it."""
+        with suppress(FileNotFoundError):
+            (self.run(run) / CHECKPOINT).unlink()
+
     def open(self, plan: str, text: str) -> None:
         """Make the folder this plan's, or take it up again; refuse one that holds anything else."""
         if self.root.exists() and not self.root.is_dir():
@@ -68,7 +73,7 @@ class StudyFolder:
             raise ConfigError(f"{self.root} is not empty and holds no study: choose another --out")
         if known and known.get("plan") != plan:
             raise ConfigError(
-                f"{self.root} holds the study {known.get('plan')!r}, this plan is called {plan!r}: "
+                f"{self.root} holds the study {known['plan']!r:.80}, this plan is called {plan!r}: "
                 "choose another --out (--reuse takes finished runs over)"
             )
         self._write({"plan": plan, "data": known.get("data", {})})
@@ -81,7 +86,7 @@ class StudyFolder:
             before = known["data"].setdefault(key, found)
             if before != found:
                 problem = f"the data set {key} is not the one that this study began with"
-                hashes = f"(hash {found}, before {before})"
+                hashes = f"(hash {found}, before {before:.40})"
                 raise DataError(
                     f"{problem} {hashes}", path=self.root, hint="give the same data or choose another --out"
                 )
@@ -97,8 +102,13 @@ class StudyFolder:
             found: dict[str, Any] = json.loads((self.root / "study.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"not valid JSON ({error})", path=self.root / "study.json") from None
+        data = found.get("data") if isinstance(found, dict) else None
+        texts = [found.get("plan"), *data.values()] if isinstance(data, dict) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            problem = "must be an object with the name of a plan and the hashes of its data"
+            raise DataError(problem, path=self.root / "study.json", hint="restore the file")
         return found
 
     def _write(self, known: dict[str, Any]) -> None:

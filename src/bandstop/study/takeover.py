@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from bandstop.errors import BandstopError, DataError
 from bandstop.record.folder import CONFIG
 from bandstop.study.runs import PlannedRun, digest
-from bandstop.study.study_folder import StudyFolder, note
+from bandstop.study.study_folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
 
 __all__ = ["check_sources", "take_over"]
@@ -37,7 +36,9 @@ def take_over(study: StudyFolder, runs: Sequence[PlannedRun], others: Sequence[P
             if source is study:
                 found.rename(study.run(run.id))
             elif study.digests.get(run.axes.data, "?") == source.digests.get(run.axes.data):
-                _copy(found, study.run(run.id))
+                with lease(study.root, run.id) as mine:
+                    if mine:
+                        _copy(found, study.run(run.id))
             else:
                 continue
             note(study.root, run.id, "taken over", source=str(found))
@@ -76,6 +77,7 @@ def _same_run(
 def _copy(source: Path, target: Path) -> None:
     """Copy a finished run's folder so that it appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".copy-") as folder:
-        shutil.copytree(source, Path(folder) / "run")
-        (Path(folder) / "run").rename(target)
+    made = target.parent / f".copy-{target.name}"
+    shutil.rmtree(made, ignore_errors=True)  # left by a process that was killed
+    shutil.copytree(source, made)
+    made.rename(target)

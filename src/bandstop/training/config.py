@@ -236,7 +236,7 @@ class RunConfig(BudgetChoice, DropChoice):
         """From a run folder: unknown fields are refused by name, missing ones keep their defaults."""
         try:
             found = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"config is not valid JSON: {error}") from None
         return build(RunConfig, found, "config")
 

@@ -11,7 +11,7 @@ import torch
 
 from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.errors import ConfigError, DataError
-from bandstop.files import write_text
+from bandstop.files import only_writer, write_text
 from bandstop.method.budget import Budget
 from bandstop.nets import build_net
 from bandstop.record.budget import BudgetChoice
@@ -39,13 +39,34 @@ def extract_run(
     """Extract ``budget`` from the run folder ``run`` into the run folder ``out``; returns its metrics.
 
     The data of training is needed (``data`` where it has moved): the statistics of normalisations are
-    measured anew on its training part, and the result is judged on its test part.
+    measured anew on its training part, and the result is judged on its test part. An extraction that was
+    interrupted is taken up by the same call.
     """
     parent = _parent(run)
     settings: dict[str, Any] = BudgetChoice.settings(budget)
     config = replace(parent, **settings, extracted_from=os.path.relpath(run, out.parent))
-    folder = RunFolder(out)
-    folder.begin(config)
+    with only_writer(out):
+        finished = _begin(RunFolder(out), config)
+        return finished or _extract(run, parent, config, budget, RunFolder(out), data, sequences)
+
+
+def _begin(folder: RunFolder, config: RunConfig) -> Metrics | None:
+    """Take up this very extraction where it was interrupted, or begin; the metrics if it is finished."""
+    same = folder.begun and stored_config(folder.path).to_json() == config.to_json()
+    if not same:
+        folder.begin(config)
+    return folder.finished if same else None
+
+
+def _extract(
+    run: Path,
+    parent: RunConfig,
+    config: RunConfig,
+    budget: Budget,
+    folder: RunFolder,
+    data: str | None,
+    sequences: SequenceSet | None,
+) -> Metrics:
     seconds = read_metrics(run).seconds
     source = load(data or parent.data, parent.reading) if sequences is None else sequences
     # In the order that the run stored: runs of MediaPipe's data once had our own order.
@@ -53,9 +74,9 @@ def extract_run(
     pruner = _pruner(run, parent, prepared)
     net = pruner.extract(budget, prepared.calibration(parent.augment))
     layers = pruner.described(budget)
-    if (run / LOG).is_file():
-        write_text(out / LOG, (run / LOG).read_text(encoding="utf-8"))
     folder.write_config(config)
+    if (run / LOG).is_file():
+        write_text(folder.path / LOG, (run / LOG).read_text(encoding="utf-8"))
     return folder.write_result(config, net, prepared, layers, seconds=seconds)
 
 

@@ -105,6 +105,8 @@ def load_recogniser(run: str | Path) -> Recogniser:
         names = tuple(str(n) for n in json.loads(metadata["class_names"]))
         joint_names = tuple(str(n) for n in json.loads(metadata["joint_names"]))
         normaliser = build(Normaliser, json.loads(metadata["normaliser"]), "normaliser")
+        if normaliser.chunks != config.chunks:
+            raise ConfigError(f"{normaliser.chunks} chunks in its normaliser, {config.chunks} in its config")
         pose = tuple((float(x), float(y), float(z)) for x, y, z in json.loads(metadata.get("pose", "[]")))
         rejection = (
             build(Rejection, json.loads(metadata["rejection"]), "rejection")
@@ -120,7 +122,7 @@ def load_recogniser(run: str | Path) -> Recogniser:
             edges=normaliser.edges,
         )
         net.load_state_dict(state)
-    except (BandstopError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (BandstopError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as error:
         problem = f"not a recogniser written by bandstop ({str(error).splitlines()[0]})"
         raise DataError(problem, path=path) from None
     net.eval()
@@ -128,17 +130,23 @@ def load_recogniser(run: str | Path) -> Recogniser:
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    """Write a safetensors file atomically."""
-    from safetensors import SafetensorError
-    from safetensors.torch import save_file
+    """Write a safetensors file atomically: the same tensors and texts always give the same bytes."""
+    from safetensors.torch import save
 
     plain = {k: v.detach().contiguous().clone() for k, v in tensors.items()}
-    try:
-        with naming(path), atomic_write(path) as part:
-            save_file(plain, part, metadata=metadata)
-    except SafetensorError as error:  # a full disk too: safetensors has no OSError
-        hint = "make room, then continue with --resume"
-        raise DataError(f"cannot be written ({error})", path=path, hint=hint) from None
+    data = _in_order(save(plain, metadata))
+    with naming(path), atomic_write(path) as part:  # by us: safetensors' own writing leaves files behind
+        part.write_bytes(data)
+
+
+def _in_order(data: bytes) -> bytes:
+    """A safetensors file with its texts by name: safetensors stores them in an order that it draws anew."""
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    texts = {"__metadata__": dict(sorted(header.pop("__metadata__", {}).items()))}
+    made = json.dumps(texts | header, separators=(",", ":"), ensure_ascii=False).encode()
+    made += b" " * (-len(made) % 8)  # tensors begin at a multiple of eight bytes
+    return len(made).to_bytes(8, "little") + made + data[8 + length :]
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -188,7 +196,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     tensors, metadata = load_tensors(path)
     try:
         restored: dict[str, Any] = _restore(json.loads(metadata["state"]), tensors)
-    except (KeyError, TypeError, json.JSONDecodeError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise DataError(
             "this file is not a checkpoint of bandstop; remove it to start afresh", path=path
         ) from None

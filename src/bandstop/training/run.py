@@ -15,7 +15,7 @@ import torch
 from bandstop.engine.pause import telling
 from bandstop.engine.planned import PlannedBudget
 from bandstop.errors import ConfigError, MissingExtra
-from bandstop.files import naming
+from bandstop.files import naming, only_writer
 from bandstop.nets import build_net
 from bandstop.nets.inference import for_inference
 from bandstop.record.folder import LOG
@@ -58,9 +58,22 @@ def train_run(
     bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log, ``announce``
     before the first with the budget that is planned, where one is.
     """
-    folder = RunFolder(out)
+    with only_writer(out):
+        return _train(config, RunFolder(out), resume, sequences, show, checkpoint_seconds, tensorboard)
+
+
+def _train(
+    config: RunConfig,
+    folder: RunFolder,
+    resume: bool,
+    sequences: SequenceSet | None,
+    show: Show,
+    checkpoint_seconds: float,
+    tensorboard: bool,
+) -> Metrics:
     config = folder.resume(config) if resume else folder.begin(config)
     if (finished := folder.finished) is not None:
+        folder.drop_checkpoint()
         return finished
     keep_freed_memory()
     torch.set_num_threads(config.threads)
@@ -76,7 +89,7 @@ def train_run(
         announce(plan)
     digest = data.frames_digest()
     folder.restore(trainer, digest)
-    with _board(out, trainer.epoch, tensorboard) as draw:
+    with _board(folder.path, trainer.epoch, tensorboard) as draw:
         for row in _epochs(folder, trainer, digest, checkpoint_seconds):
             show(row)
             draw(row)

@@ -40,7 +40,8 @@ class RunFolder:
             begun = (self.path / CONFIG).is_file()
             remedy = "add --resume to continue it, or " if begun else ""
             raise ConfigError(f"{self.path} is not empty: {remedy}choose another --out")
-        return config.resolved()
+        # As a resumed run reads it, where 0 is 0.0: both write the same bytes.
+        return RunConfig.from_json(config.resolved().to_json())
 
     def resume(self, asked: RunConfig) -> RunConfig:
         """The config of the run that the folder holds; ``asked`` must be the same run."""
@@ -86,7 +87,11 @@ class RunFolder:
     def _cut_log(self, epoch: int) -> None:
         """Forget the epochs after the checkpoint: they are done again."""
         log = self.path / LOG
-        lines = log.read_text(encoding="utf-8").splitlines()[:epoch] if log.is_file() else []
+        try:
+            lines = log.read_text(encoding="utf-8").splitlines()[:epoch] if log.is_file() else []
+        except UnicodeDecodeError:
+            hint = "remove it to go on without what it says"
+            raise DataError("must be UTF-8 text and is not", path=log, hint=hint) from None
         write_text(log, "".join(line + "\n" for line in lines))
 
     def finish(self, config: RunConfig, trainer: Trainer, data: TrainingData) -> Metrics:
@@ -96,9 +101,13 @@ class RunFolder:
         if latents is not None:
             save_checkpoint(self.path / LATENTS, {"data": data.frames_digest(), **latents})
         metrics = self.write_result(config, net, data, layers, seconds=trainer.seconds)
+        self.drop_checkpoint()
+        return metrics
+
+    def drop_checkpoint(self) -> None:
+        """A finished run needs none; one that was killed right after its metrics still has it."""
         with suppress(FileNotFoundError):
             (self.path / CHECKPOINT).unlink()
-        return metrics
 
     def write_result(
         self, config: RunConfig, net: nn.Module, data: TrainingData, layers: Layers, *, seconds: float

@@ -8,7 +8,13 @@ import torch
 from torch import nn
 
 from bandstop import BandstopError, Budget, Pruner, Recipe
-from bandstop.engine.attach.checks import check_model, check_steps, require_own_memory, require_plain_values
+from bandstop.engine.attach.checks import (
+    check_model,
+    check_rates,
+    check_steps,
+    require_own_memory,
+    require_plain_values,
+)
 from bandstop.errors import BudgetError, ConfigError, ModelError
 from tests.engine.small_nets import pair
 
@@ -69,3 +75,22 @@ def test_checks_pass_what_is_right() -> None:
     assert check_steps(3) == 3
     require_plain_values("0.weight", model[0].weight)
     require_own_memory(model, {id(model[0].weight): "0.weight"})
+
+
+@pytest.mark.parametrize("rates", [None, 0.9, "0.5:0.9", (0.5,), (0.9, 0.5), (True, 0.9), ("a", "b")])
+def test_rates_that_are_no_range_are_refused(rates: object) -> None:
+    with pytest.raises(ConfigError, match="rate"):
+        check_rates(rates)
+
+
+@pytest.mark.parametrize("layers", [3, 0.5, True, object(), torch.tensor(1.0)])
+def test_layers_that_are_none_are_refused(layers: object) -> None:
+    with pytest.raises(ModelError, match="layers are name patterns, layer types or a predicate"):
+        Pruner(pair(), 0.5, steps=4, layers=layers)  # type: ignore[arg-type]
+
+
+def test_a_layer_made_in_inference_mode_and_cast_since_is_refused() -> None:
+    with torch.inference_mode():
+        model = nn.Linear(6, 4)
+    with pytest.raises(ModelError, match="made in inference mode"):
+        Pruner(model.to(torch.float64), 0.5, steps=4)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bandstop.errors import ConfigError, ModelError
 
-__all__ = ["check_model", "check_steps", "require_own_memory", "require_plain_values"]
+__all__ = ["check_model", "check_rates", "check_steps", "require_own_memory", "require_plain_values"]
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -45,6 +45,20 @@ def check_steps(steps: Any) -> int:
     return steps
 
 
+def check_rates(rates: Any) -> tuple[float, float]:
+    """The ends of a range of pruning rates.
+
+    >>> check_rates((0.5, 0.9))
+    (0.5, 0.9)
+    """
+    if not isinstance(rates, tuple | list) or [type(rate) in (int, float) for rate in rates] != [True, True]:
+        raise ConfigError(f"rates must be the lowest and the highest pruning rate, found {rates!r}")
+    low, high = rates
+    if not 0 <= low < high < 1:
+        raise ConfigError(f"the range of rates needs 0 ≤ lowest < highest < 1, found {low} to {high}")
+    return float(low), float(high)
+
+
 def require_plain_values(name: str, parameter: Tensor) -> None:
     """Refuse a weight whose values cannot be replaced one by one by latents."""
     remedy = f"leave it out with layers=['!{name}']"
@@ -59,7 +73,7 @@ def require_plain_values(name: str, parameter: Tensor) -> None:
             f"parameter {name} has type {parameter.dtype}: only floating-point weights ({kinds}) can be "
             f"pruned; {remedy}"
         )
-    if parameter.is_inference():
+    if parameter.is_inference() or not _counts_versions(parameter):
         raise ModelError(
             f"parameter {name} was made in inference mode and cannot be trained: make the model outside of "
             "torch.inference_mode()"
@@ -71,6 +85,14 @@ def require_plain_values(name: str, parameter: Tensor) -> None:
             f"parameter {name} is an expanded tensor, whose entries share memory: give it its own with "
             ".contiguous() or .clone()"
         )
+
+
+def _counts_versions(parameter: Tensor) -> bool:
+    """Whether autograd can follow a tensor; one made in inference mode and cast since only says so."""
+    try:
+        return parameter._version >= 0
+    except RuntimeError:
+        return False
 
 
 def require_own_memory(model: nn.Module, chosen: dict[int, str]) -> None:

@@ -90,6 +90,9 @@ class _Wish:
     def __init__(self, layers: Layers) -> None:
         self.predicate = layers if callable(layers) and not isinstance(layers, type) else None
         single = isinstance(layers, (str, type))
+        plain = layers is None or self.predicate or single or isinstance(layers, Iterable)
+        if not plain or (isinstance(layers, torch.Tensor) and not layers.ndim):
+            raise ModelError(f"layers are name patterns, layer types or a predicate; found {layers!r}")
         given = [] if layers is None or self.predicate else [layers] if single else list(layers)  # type: ignore[arg-type]
         self.types = tuple(part for part in given if isinstance(part, type))
         names = [part for part in given if isinstance(part, str)]

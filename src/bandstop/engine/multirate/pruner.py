@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bandstop.engine.attach.checks import check_rates
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
 from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
@@ -81,9 +82,7 @@ class MultiRatePruner(Pruner):
         follow: bool = False,
         seed: int = 0,
     ) -> None:
-        low, high = rates
-        if not 0 <= low < high < 1:
-            raise ConfigError(f"the range of rates needs 0 ≤ lowest < highest < 1, found {low} to {high}")
+        low, high = check_rates(rates)
         if passes < 1:
             raise ConfigError(f"a step needs at least 1 pass, found {passes}")
         recipe = recipe or many_rates_recipe()

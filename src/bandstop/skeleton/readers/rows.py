@@ -135,7 +135,10 @@ def _label_names(path: Path, count: int) -> list[str]:
     if not own:
         return [f"class {number}" for number in range(count)]
     rows = csv.reader(read_text(inside(own[0], path.parent)).split("\n"))
-    names = [row[0].strip() for row in rows if row and row[0].strip()]
+    try:
+        names = [row[0].strip() for row in rows if row and row[0].strip()]
+    except csv.Error as error:
+        raise DataError(f"not a readable CSV file ({error})", path=own[0], line=rows.line_num) from None
     if len(names) < count:
         raise DataError(
             f"{len(names)} class names, but {path.name} has class {count - 1}", path=own[0], line=len(names)
