@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from bandstop.deploy.lower import lower
+from bandstop.deploy.lower import lower, lower_variants
 from bandstop.deploy.model import DeployModel
 from bandstop.deploy.onnx.file import onnx_runner, to_onnx
 from bandstop.deploy.packed.file import from_bytes, to_bytes
+from bandstop.deploy.plan import LANES
+from bandstop.deploy.plan.choose import cheapest_plan
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.verify import agreement, reference_scores, signals_of
 from bandstop.errors import ExportError
@@ -79,6 +81,34 @@ def test_c_computes_each_part_alone(name) -> None:
 def test_the_gcn_takes_parts_too() -> None:
     model = parts_model(("places", "bones", "distances"), kind="gcn")
     streamed(Native(c_files(model), flags=("-O1", "-march=native")), model)
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        {},
+        {"widths": (8, 8), "kernels": (3, 3), "strides": (2, 1)},
+        {"widths": (8, 8, 8), "kernels": (1, 3, 2), "strides": (1, 3, 2)},
+        {"widths": (8, 8), "kernels": (1, 1), "strides": (1, 1)},
+        {"widths": (8,), "kernels": (1,), "strides": (2,)},
+    ],
+)
+def test_moments_lie_in_any_order(net) -> None:
+    """All programs of a network compute the same, however their moments lie."""
+    model = parts_model(("places", "distances"), rate=0.8, **net)
+    for chunks in (31, 32):
+        made = dataclasses.replace(model.normaliser, chunks=chunks)  # type: ignore[type-var]
+        config = NetConfig(**{"kind": "tcn", **net})
+        built = build_net(config, joints=JOINTS, signal=made.values, classes=5, chunks=chunks).eval()
+        inputs = torch.randn(3, JOINTS, made.values)
+        wanted = built(inputs).detach().numpy()
+        for program in lower_variants(built, inputs[:1], lanes=LANES):
+            assert np.abs(program(inputs.numpy()) - wanted).max() < 1e-4
+
+
+def test_a_convolution_is_computed_in_whole_vectors() -> None:
+    plan = str(cheapest_plan(lower_variants(MODEL.net, MODEL.example, lanes=LANES)))
+    assert "moments1: rows" in plan and "moments2: rows" in plan
 
 
 def test_frames_without_a_known_end() -> None:

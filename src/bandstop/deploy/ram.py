@@ -7,9 +7,9 @@ from dataclasses import replace
 from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.export import ExportOptions, make_c
 from bandstop.deploy.ir.program import Floats
-from bandstop.deploy.lower import kind_of
 from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
+from bandstop.nets import GCN
 
 __all__ = ["smaller_ram"]
 
@@ -29,8 +29,7 @@ def smaller_ram(model: DeployModel, files: CFiles, options: ExportOptions, input
         signal = files.program.sizes[files.program.input]
         chunks = normaliser.chunks // 2
         found.append(f"a training with --chunks {chunks}: half of the signal's {4 * signal:,} bytes")
-    settings = kind_of(model.net).settings
-    if settings is not None and {"combine": "concat", **settings(model.net)}.get("combine") == "concat":
+    if isinstance(model.net, GCN) and model.net.graph.combine == "concat":
         found.append(
             f"a training with --net.combine sum: less than the workspace's {files.work_bytes:,} bytes, which "
             "hold the features of all heads"

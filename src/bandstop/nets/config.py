@@ -42,7 +42,7 @@ class NetConfig:
     """LSTM: hidden units."""
     layers: int = number(1, 1)
     """LSTM: stacked layers."""
-    widths: tuple[int, ...] = (64, 96, 128)
+    widths: tuple[int, ...] = (96, 160, 192)
     """TCN: channels of each convolution over time."""
     kernels: tuple[int, ...] = (1, 5, 5)
     """TCN: how many moments each convolution sees at once."""

@@ -52,7 +52,7 @@ class TCN(nn.Module):
 
     >>> net = TCN(22, 256, 28, chunks=32)
     >>> sum(p.numel() for p in net.parameters() if p.ndim > 1)
-    107008
+    252672
     >>> net(torch.zeros(2, 22, 256)).shape
     torch.Size([2, 28])
     """
@@ -64,7 +64,7 @@ class TCN(nn.Module):
         classes: int,
         *,
         chunks: int,
-        widths: Sequence[int] = (64, 96, 128),
+        widths: Sequence[int] = (96, 160, 192),
         kernels: Sequence[int] = (1, 5, 5),
         strides: Sequence[int] = (1, 2, 1),
         dropout: float = 0.0,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bandstop.deploy.c.answer import answer_texts
 from bandstop.deploy.c.code import NetworkCode
 from bandstop.deploy.c.front_end import front_end, most_frames
-from bandstop.deploy.c.parts import chunk_values
+from bandstop.deploy.c.layout import SignalLayout, chunk_values
 from bandstop.deploy.c.text import Tables, c_comment, c_float, c_string, filled
 from bandstop.deploy.ir.program import Program
 from bandstop.deploy.model import DeployModel
@@ -145,12 +145,7 @@ def _front_end(model: DeployModel, code: NetworkCode, name: str, tables: Tables)
         call = f"encode(r->signal, r->input);\n    {name}_network(r->input, scores, r->work);"
         size, scale = program.sizes[program.input], c_float(code.signal_scale)
         encode = "\n" + filled("encode.c", size=size, scale=scale)
-    return encode, front_end(name, model.normaliser, _pitch(model, program), call, tables)
-
-
-def _pitch(model: DeployModel, program: Program) -> int:
-    """Distance between the rows of the signal."""
-    return program.sizes[program.input] // model.shape[1]
+    return encode, front_end(name, model.normaliser, program, call, tables)
 
 
 def _header(
@@ -159,8 +154,7 @@ def _header(
     program, normaliser = code.program, model.normaliser
     layout, stream = "signal: the input's values in order.", ""
     if normaliser is not None:
-        pitch = _pitch(model, program)
-        layout = _layout(normaliser, pitch)
+        layout = _layout(normaliser, SignalLayout.of(program, normaliser))
         stream = "\n" + filled(
             "stream.h",
             JOINTS=len(normaliser.node_scale),
@@ -183,14 +177,16 @@ def _header(
     return text + "\n"
 
 
-def _layout(normaliser: Normaliser, pitch: int) -> str:
+def _layout(normaliser: Normaliser, where: SignalLayout) -> str:
     """What lies where in the signal, in words."""
+    pitch = where.value
     if normaliser.parts:
         names = ", ".join(part.name for part in normaliser.parts)
-        return (
-            f"signal[({chunk_values(normaliser)} * chunk + value) * {pitch} + joint], normalised.\n"
-            f"   The values of a chunk: {names}."
-        )
+        at = f"signal[({chunk_values(normaliser)} * chunk + value) * {pitch} + joint], normalised.\n"
+        if where.row is None or where.joint != 1:
+            at = f"signal[place of the chunk + value * {pitch} + joint * {where.joint}], normalised.\n"
+            at += f"   Places of the chunks: {', '.join(map(str, where.moments.tolist()))}.\n"
+        return f"{at}   The values of a chunk: {names}."
     layout = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
     if normaliser.duration is not None:
         steps = 3 * normaliser.chunks * pitch

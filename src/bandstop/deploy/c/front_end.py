@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandstop.deploy.c.parts import chunk_values, parts_code
+from bandstop.deploy.c.layout import SignalLayout, small_index
+from bandstop.deploy.c.parts import parts_code
 from bandstop.deploy.c.text import Tables, c_float, filled
+from bandstop.deploy.ir.program import Program
 from bandstop.skeleton.normalise import STEP, Normaliser
 
 __all__ = ["SIGNAL_LIMIT", "front_end", "most_frames"]
@@ -23,21 +25,25 @@ def most_frames(chunks: int) -> int:
     return min(1 << 24, (1 << 31) // chunks)
 
 
-def front_end(name: str, normaliser: Normaliser, pitch: int, call: str, tables: Tables) -> str:
+def front_end(name: str, normaliser: Normaliser, program: Program, call: str, tables: Tables) -> str:
     """C of ``begin``, ``push_frame`` and ``classify``; ``call`` is the statement that runs the network."""
+    layout = SignalLayout.of(program, normaliser)
     joints = len(normaliser.node_scale)
     scale = tables.add("float", 1 / np.array(normaliser.node_scale, dtype=np.float64))
-    size, final = _body_size(normaliser, joints, tables)
+    size, final = _body_size(normaliser, layout, tables)
     values: dict[str, object] = {
         "name": name,
         "NAME": name.upper(),
         "M": normaliser.chunks,
         "V": joints,
         "V3": 3 * joints,
-        "P": pitch,
-        "ROW": chunk_values(normaliser) * pitch,
-        "SIGNAL": pitch * normaliser.values,
+        "P": layout.value,
+        "ROW": layout.row,
+        "MOMENT": layout.at_moment("m", tables),
+        "AT": layout.at_joint(),
+        "SIGNAL": program.sizes[program.input],
         "ROOT": normaliser.root,
+        "ROOT_AT": normaliser.root * layout.joint,
         "SIZE": size,
         "FINAL": final,
         "SCALE": scale,
@@ -59,22 +65,24 @@ def front_end(name: str, normaliser: Normaliser, pitch: int, call: str, tables: 
         pieces.insert(3, "motion.c")
     texts = [filled(piece, **values) for piece in pieces]
     if normaliser.parts:
-        texts.insert(-1, parts_code(normaliser, pitch, tables))
+        texts.insert(-1, parts_code(normaliser, layout, tables))
     return "".join(f"\n{text}\n" for text in texts)
 
 
-def _body_size(normaliser: Normaliser, joints: int, tables: Tables) -> tuple[str, str]:
+def _body_size(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> tuple[str, str]:
     """C that adds up the body size (bones, or distances to the root), and the expression of it."""
+    joints = len(normaliser.node_scale)
     if normaliser.edges:
-        index = "uint8_t" if joints < 256 else "uint16_t"
-        first, second = (tables.add(index, side) for side in zip(*normaliser.edges, strict=True))
+        ends = np.array(normaliser.edges) * layout.joint
+        index = "uint8_t" if joints * layout.joint < 256 else small_index(np.maximum(ends, 256))
+        first, second = (tables.add(index, side) for side in ends.T)
         bones = len(normaliser.edges)
         add = f"size += root_of(distance(row, {first}[v], {second}[v]));"
         return (
             f"        for (v = 0; v < {bones}; ++v) {add}",
             f"size / {float(bones * normaliser.chunks)}f",
         )
-    add = f"size += distance(row, v, {normaliser.root});"
+    add = f"size += distance(row, {layout.at_joint()}, {normaliser.root * layout.joint});"
     return (
         f"        for (v = 0; v < {joints}; ++v) {add}",
         f"root_of(size / {float(joints * normaliser.chunks)}f)",

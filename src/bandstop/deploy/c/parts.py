@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from bandstop.deploy.c.layout import SignalLayout, small_index
 from bandstop.deploy.c.text import Tables, c_float, filled
 from bandstop.record.signal import PARTS
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.skeleton.parts import LAGS, Part, bone_starts, distance_ends
 
-__all__ = ["chunk_values", "parts_code"]
+__all__ = ["parts_code"]
 
 
-def chunk_values(normaliser: Normaliser) -> int:
-    """Values of a joint in a chunk: those that lie between one place of a joint and its next."""
-    return sum(PARTS[part.name] for part in normaliser.parts) or 3
-
-
-def parts_code(normaliser: Normaliser, pitch: int, tables: Tables) -> str:
+def parts_code(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> str:
     """C of ``add_parts``, which fills in everything but the places."""
-    row, first, each = pitch * chunk_values(normaliser), 3, []
+    first, each = 3, []
     for part in normaliser.parts[1:]:
-        values: dict[str, object] = {"FIRST": first, "P": pitch, "ROW": row}
-        each.append(_part(part, normaliser, values, tables))
+        values: dict[str, object] = {"FIRST": first, "P": layout.value, "AT": layout.at_joint()}
+        each.append(_part(part, normaliser, layout, values, tables))
         first += PARTS[part.name]
     names = {part.name for part in normaliser.parts}
     lasting = ""
@@ -36,13 +32,15 @@ def parts_code(normaliser: Normaliser, pitch: int, tables: Tables) -> str:
         AXIS=", a" if names - {"places", "duration"} else "",
         LASTING=lasting,
         M=normaliser.chunks,
-        ROW=row,
+        MOMENT=layout.at_moment("m", tables),
         V=len(normaliser.node_scale),
         EACH="\n".join(text.rstrip("\n") for text in each),
     )
 
 
-def _part(part: Part, normaliser: Normaliser, values: dict[str, object], tables: Tables) -> str:
+def _part(
+    part: Part, normaliser: Normaliser, layout: SignalLayout, values: dict[str, object], tables: Tables
+) -> str:
     """C of one part of one joint in one chunk."""
     name = part.name
     if name == "duration":
@@ -50,10 +48,12 @@ def _part(part: Part, normaliser: Normaliser, values: dict[str, object], tables:
     nodes, scale = np.array(normaliser.node_scale, np.float64), np.array(part.scale, np.float64)
     values["OWN"] = tables.add("float", nodes / scale)
     if name in LAGS:
-        return filled("part_steps.c", NAMED=name, LAG=LAGS[name], **values)
+        earlier = layout.at_moment(f"(m - {LAGS[name]})" if layout.row else f"m - {LAGS[name]}", tables)
+        return filled("part_steps.c", NAMED=name, LAG=LAGS[name], EARLIER=earlier, **values)
     ends = (bone_starts if name == "bones" else distance_ends)(normaliser.edges, len(nodes), normaliser.root)
     apart = np.array(ends) != np.arange(len(ends))
-    values["END"] = tables.add("uint8_t" if len(ends) < 256 else "uint16_t", ends)
+    places = np.array(ends) * layout.joint
+    values["END"] = tables.add(small_index(places), places)
     values["OTHER"] = tables.add("float", np.where(apart, nodes[ends] / scale, 0.0))
     if name == "distances":
         values["OFFSET"] = tables.add("float", np.array(part.offset, np.float64) / scale)

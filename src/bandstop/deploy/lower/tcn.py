@@ -1,18 +1,21 @@
 """The program of convolutions over time: each kept weight is one entry that serves all moments.
 
 The signal lies chunk by chunk (value ``K·m + k`` of joint v at ``(K·m + k)·joints + v``), later tensors
-channel by channel with their moments side by side.
+channel by channel with their moments side by side. Where vectors count (``Variant.pitch``), the moments of
+the signal lie side by side too, and rows are padded to whole vectors. A convolution of stride s reads every
+s-th moment: the signal's lie in s *phases*, first 0, s, 2s …, then 1, s + 1 …, so that they are neighbours.
 """
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bandstop.deploy.ir.program import Affine, Floats, Program, Term
+from bandstop.deploy.ir.program import Affine, Floats, Ints, Program, Term
 from bandstop.deploy.lower.batchnorm import array, neutral, norm_affine
 from bandstop.deploy.lower.kind import Kind, Variant
 from bandstop.nets import NetConfig
@@ -39,39 +42,115 @@ def fold_tcn(net: TCN) -> TCN:
     return folded
 
 
+@dataclass(frozen=True)
+class _Moments:
+    """A tensor of moments: channel c's moment m at ``c·pitch + (m mod phases)·part + m div phases``."""
+
+    name: str
+    channels: int
+    count: int
+    lanes: int
+    phases: int = 1
+
+    @property
+    def part(self) -> int:
+        """Moments of a phase."""
+        return -(-self.count // self.phases)
+
+    @property
+    def filled(self) -> int:
+        """Values of a row; a phase that is one moment short has a value that nothing reads."""
+        return self.part * self.phases
+
+    @property
+    def pitch(self) -> int:
+        return -(-self.filled // self.lanes) * self.lanes
+
+    @property
+    def size(self) -> int:
+        """With room for the last vector to be read whole."""
+        return self.channels * self.pitch + (self.lanes if self.lanes > 1 else 0)
+
+    def at(self, channel: Ints, moment: Ints) -> Ints:
+        """Where moments of channels lie."""
+        found: Ints = channel * self.pitch + moment % self.phases * self.part + moment // self.phases
+        return found
+
+    def bias(self, offset: Floats) -> Floats:
+        found = np.zeros(self.size, np.float32)
+        for channel, value in enumerate(offset):
+            found[channel * self.pitch : channel * self.pitch + self.filled] = value
+        return found
+
+
 def lower_tcn(net: TCN, example: Tensor, variant: Variant) -> Program:
-    """The unsimplified program of a folded network; there are no variants."""
+    """The unsimplified program of a folded network."""
     joints, values = example.shape[1:]
-    per_chunk = values // net.chunks
+    blocks, lanes, per_chunk = _blocks(net), variant.pitch or 1, values // net.chunks
+    whole = _Moments("signal", joints * per_chunk, net.chunks, lanes, _phases(blocks))
+    source = whole if variant.pitch else None
+    size, index = _signal(joints, values, source, net.chunks)
     operations = []
-    for number, (block, moments) in enumerate(zip(_blocks(net), net.moments, strict=True)):
-        weight, stride = array(block.conv.weight), block.conv.stride[0]
-        row, channel, tap = np.nonzero(weight)
-        if number == 0:
-            source, step = "signal", per_chunk * joints
-            column = tap * step + channel % per_chunk * joints + channel // per_chunk
-        else:
-            source, step = f"moments{number}", 1
-            column = channel * net.moments[number - 1] + tap
-        term = Term(source, row * moments, column, weight[row, channel, tap], moments, 1, stride * step)
-        bias = np.repeat(array(block.conv_norm.bias), moments)
-        operations.append(Affine(f"moments{number + 1}", (term,), bias, "relu"))
-    operations.append(_mean(operations[-1].dst, net.moments[-1], net.classifier.in_features))
+    for number, (block, count) in enumerate(zip(blocks, net.moments, strict=True)):
+        conv = block.conv
+        # A kernel of one leaves the order of moments as it is; others put them in order.
+        phases = source.phases if source and conv.kernel_size[0] == conv.stride[0] == 1 else 1
+        found = _Moments(f"moments{number + 1}", conv.out_channels, count, lanes, phases)
+        term = _convolved(block, source, found, joints, per_chunk)
+        operations.append(Affine(found.name, (term,), found.bias(array(block.conv_norm.bias)), "relu"))
+        source = found
+    assert source is not None
+    operations.append(_mean(source))
     classifier = array(net.classifier.weight)
     row, channel = np.nonzero(classifier)
     term = Term("mean", row, channel, classifier[row, channel])
     operations.append(Affine("scores", (term,), array(net.classifier.bias)))
-    sizes = {"signal": values * joints, **{o.dst: len(o.bias) for o in operations}}
-    index = (np.arange(values)[None, :] * joints + np.arange(joints)[:, None]).ravel()
+    sizes = {"signal": size, **{o.dst: len(o.bias) for o in operations}}
     return Program(tuple(operations), sizes, index, len(classifier))
 
 
-def _mean(source: str, moments: int, channels: int) -> Affine:
+def _phases(blocks: list[TimeConv]) -> int:
+    """The stride of the first convolution that does not leave the order of moments as it is."""
+    for block in blocks:
+        if block.conv.kernel_size[0] > 1 or block.conv.stride[0] > 1:
+            return block.conv.stride[0]
+    return 1
+
+
+def _signal(joints: int, values: int, source: _Moments | None, chunks: int) -> tuple[int, Ints]:
+    """Size of the signal, and where each value of each joint lies in it; ``source``: none chunk by chunk."""
+    joint, value = np.arange(joints)[:, None], np.arange(values)[None, :]
+    if source is None:
+        return joints * values, (value * joints + joint).ravel()
+    per_chunk = values // chunks
+    moment, channel = value // per_chunk, joint * per_chunk + value % per_chunk
+    return source.size, source.at(channel, moment).ravel()
+
+
+def _convolved(
+    block: TimeConv, source: _Moments | None, found: _Moments, joints: int, per_chunk: int
+) -> Term:
+    """Every kept weight once, for all moments; ``source``: none for the signal itself."""
+    weight, stride = array(block.conv.weight), block.conv.stride[0]
+    row, channel, tap = np.nonzero(weight)
+    kept = weight[row, channel, tap]
+    if source is None:
+        step = per_chunk * joints
+        column = tap * step + channel % per_chunk * joints + channel // per_chunk
+        return Term("signal", row * found.pitch, column, kept, found.count, 1, stride * step)
+    phases = source.phases
+    column = source.at(channel, tap)
+    step = 1 if found.phases == phases > 1 else stride // phases
+    return Term(source.name, row * found.pitch, column, kept, found.filled, 1, step)
+
+
+def _mean(source: _Moments) -> Affine:
     """Means over time: one entry per moment, the same for all channels."""
-    share: Floats = np.full(moments, 1 / moments, np.float32)
-    first = np.zeros(moments, np.int64)
-    term = Term(source, first, np.arange(moments), share, channels, 1, moments)
-    return Affine("mean", (term,), np.zeros(channels, np.float32))
+    moment = np.arange(source.count)
+    column = source.at(np.zeros_like(moment), moment)
+    share = np.full(source.count, 1 / source.count, np.float32)
+    term = Term(source.name, np.zeros_like(moment), column, share, source.channels, 1, source.pitch)
+    return Affine("mean", (term,), np.zeros(source.channels, np.float32))
 
 
 def _blocks(net: TCN) -> list[TimeConv]:
@@ -88,4 +167,8 @@ def _settings(net: TCN) -> dict[str, object]:
     return {"kind": "tcn", **{n: value for n, value in found.items() if value != getattr(NetConfig(), n)}}
 
 
-TCN_KIND = Kind("tcn", TCN, lower_tcn, fold_tcn, settings=_settings)
+def _variants(net: TCN, lanes: int) -> list[Variant]:
+    return [Variant(), Variant(lanes)]
+
+
+TCN_KIND = Kind("tcn", TCN, lower_tcn, fold_tcn, _variants, _settings)

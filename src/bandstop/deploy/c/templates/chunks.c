@@ -4,7 +4,7 @@ static void spread(float *chunks, const float *joints, uint32_t from, uint32_t t
 {
     uint32_t m, t, v, a;
     for (m = length < ${M} ? 0 : from * ${M} / length; m < ${M}; ++m) {
-        float weight = 0.0f, *row = chunks + m * ${ROW};
+        float weight = 0.0f, *row = chunks + ${MOMENT};
         if (length >= ${M}) {
             const uint32_t low = m * length, high = low + length, start = from * ${M}, stop = to * ${M};
             if (low >= stop) break;
@@ -19,7 +19,7 @@ static void spread(float *chunks, const float *joints, uint32_t from, uint32_t t
         }
         if (weight > 0.0f)
             for (v = 0; v < ${V}; ++v)
-                for (a = 0; a < 3; ++a) row[a * ${P} + v] += weight * joints[3 * v + a];
+                for (a = 0; a < 3; ++a) row[a * ${P} + ${AT}] += weight * joints[3 * v + a];
     }
 }
 

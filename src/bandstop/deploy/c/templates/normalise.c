@@ -22,18 +22,18 @@ static void normalise(float *chunks)
     float size = 0.0f, mean[3] = {0.0f, 0.0f, 0.0f};
     uint32_t m, v, a;
     for (m = 0; m < ${M}; ++m) {
-        const float *row = chunks + m * ${ROW};
-        for (a = 0; a < 3; ++a) mean[a] += row[a * ${P} + ${ROOT}] / ${M}.0f;
+        const float *row = chunks + ${MOMENT};
+        for (a = 0; a < 3; ++a) mean[a] += row[a * ${P} + ${ROOT_AT}] / ${M}.0f;
 ${SIZE}
     }
     size = ${FINAL};
     if (!(size > 1e-9f)) size = 1e-9f;
     for (m = 0; m < ${M}; ++m)
         for (a = 0; a < 3; ++a) {
-            float *row = chunks + m * ${ROW} + a * ${P}, root = row[${ROOT}];
+            float *row = chunks + ${MOMENT} + a * ${P}, root = row[${ROOT_AT}];
             for (v = 0; v < ${V}; ++v) {
-                float s = (row[v] - (v == ${ROOT} ? mean[a] : root)) / size * ${SCALE}[v];
-                row[v] = s > ${LIMIT} ? ${LIMIT} : s < -${LIMIT} ? -${LIMIT} : s;
+                float s = (row[${AT}] - (v == ${ROOT} ? mean[a] : root)) / size * ${SCALE}[v];
+                row[${AT}] = s > ${LIMIT} ? ${LIMIT} : s < -${LIMIT} ? -${LIMIT} : s;
             }
         }
 }

@@ -1,1 +1,1 @@
-            row[${FIRST} * ${P} + v] = lasting;
+            row[${FIRST} * ${P} + ${AT}] = lasting;
