@@ -48,7 +48,7 @@ class Album:
         self.driver.set_window_size(*size)
         self.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
         script = "return document.body.getBoundingClientRect().height"
-        high = min(2400, int(self.driver.execute_script(script)) + 10)
+        high = min(1300, int(self.driver.execute_script(script)) + 10)
         where = {"x": 0, "y": 0, "width": size[0], "height": high, "scale": 1}
         asked = {"format": "png", "captureBeyondViewport": True, "clip": where}
         made = self.driver.execute_cdp_cmd("Page.captureScreenshot", asked)["data"]
@@ -62,17 +62,6 @@ def _record(page: Page, album: Album, scratch: Path) -> None:
     for name in FEW:
         page.find("#class-name").send_keys(f"{name}\n")
         page.until(lambda name=name: page.driver.find_elements("css selector", f"[data-class='{name}']"))
-    page.click("#use-camera")
-    page.until(lambda: "A hand is seen" in page.text("#source-state"), 180)
-    page.choose("#count-from", "0")
-    page.choose("#seconds", "1")
-    page.click("#record")
-    page.until(lambda: len(page.stored()) == 1, 180)
-    album.take("record")
-    album.take("phone", PHONE)
-    page.driver.set_window_size(*WIDE)
-    page.click("#stop-source")
-    page.click("#recordings li button[aria-label^='Delete']")
     for name in FEW:
         mine = (hands.labels == hands.class_names.index(name)).nonzero()[0]
         files = [landmark_file(scratch / f"{name}{i}.csv", hands[i]) for i in mine]
@@ -81,9 +70,17 @@ def _record(page: Page, album: Album, scratch: Path) -> None:
         said = f"Added {len(files)} of {len(files)} files to {name}"
         page.until(lambda said=said: said in page.text("#recording-state"), 60)
     page.play(scratch / "idle.csv", idle_part(stream), speed=8)
+    page.choose("#count-from", "0")
     page.click("#record-idle")
     page.until(lambda: any(name.startswith("none") for name in page.stored()), 60)
     page.click("#stop-source")
+
+
+def _camera(page: Page, album: Album) -> None:
+    page.click("#use-camera")
+    page.until(lambda: "A hand is seen" in page.text("#source-state"), 300)
+    album.take("record")
+    album.take("phone", PHONE)
 
 
 def _train(page: Page, album: Album) -> None:
@@ -137,19 +134,24 @@ def main(folder: Path) -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="bandstop-") as made:
         scratch = Path(made)
-        film = write_camera_file(scratch / "hand.y4m", frames=12)
+        film = write_camera_file(scratch / "hand.y4m", frames=1)
         server, thread = started(scratch / "my_gestures")
-        driver = open_chromium(*CAMERA, f"--use-file-for-fake-video-capture={film}")
+        plain, watching = open_chromium(), None
         try:
-            driver.set_script_timeout(180)
-            page, album = Page(driver, Visitor(server)).open(), Album(driver, folder)
+            page, album = Page(plain, Visitor(server)).open(), Album(plain, folder)
             _record(page, album, scratch)
             _train(page, album)
             _try(page, album, scratch)
             _take_away(page, album, scratch / "site")
-            _exported(driver, album, scratch / "site")
+            watching = open_chromium(*CAMERA, f"--use-file-for-fake-video-capture={film}")
+            watching.set_script_timeout(180)
+            album = Album(watching, folder)
+            _exported(watching, album, scratch / "site")
+            _camera(Page(watching, Visitor(server)).open(), album)
         finally:
-            driver.quit()
+            for driver in (plain, watching):
+                if driver is not None:
+                    driver.quit()
             server.stop()
             thread.join(timeout=20)
     return 0

@@ -45,7 +45,7 @@ def test_idle_is_recorded_as_none(page: Page, tmp_path: Path) -> None:
     page.play(tmp_path / "play.csv", STREAM.joints[:300], speed=8)
     page.choose("#count-from", "0")
     page.click("#record-idle")
-    page.until(lambda: "Recording none: " in page.text("#recording-state"))
+    page.until(lambda: "Recording idle hands: " in page.text("#recording-state"))
     time.sleep(0.7)
     page.click("#stop-recording")
     page.until(lambda: [name.split("/")[0] for name in page.stored()] == ["none"])

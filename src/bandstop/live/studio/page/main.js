@@ -79,7 +79,7 @@ export function seen(time, joints) {
   arrivals.push(performance.now());
   if (arrivals.length > 8) arrivals.shift();
   const rate = 1000 * (arrivals.length - 1) / Math.max(1, arrivals.at(-1) - arrivals[0]);
-  const slow = shared.source?.live && arrivals.length === 8 && rate < SLOW ? ` Only ${rate.toFixed(0)} pictures a second are read: too few for quick gestures.` : "";
+  const slow = shared.source?.live && arrivals.length === 8 && rate < SLOW ? ` The landmarks are slow here, ${rate < 1.5 ? "one picture" : `${rate.toFixed(0)} pictures`} a second: too few for quick gestures.` : "";
   tell((joints ? "A hand is seen." : "No hand is seen.") + slow);
   if (!shared.replaying) drawHand($("skeleton"), joints, shared.state.edges);
   for (const watch of shared.watchers) watch(time, joints);

@@ -7,6 +7,7 @@ import * as outbox from "./outbox.js";
 import * as sources from "./sources.js";
 
 const IDLE_SECONDS = 20;
+const spoken = (name) => (name === shared.state.none ? "idle hands" : name);
 let chosen = null;
 let stop = null; // ends the recording under way
 
@@ -36,7 +37,7 @@ export function show() {
 
 function row(one) {
   const seconds = (one.frames / shared.state.frames_per_second).toFixed(1);
-  const name = `${one.class_name === shared.state.none ? "idle hands" : one.class_name}, ${seconds} s`;
+  const name = `${spoken(one.class_name)}, ${seconds} s`;
   return element("li", { attributes: { "data-id": one.identifier } }, element("span", {}, name), element("span", { className: "row" },
     element("button", { onclick: trial(() => replay(one)), attributes: { "aria-label": `Replay ${name}` } }, "Replay"),
     element("button", { onclick: trial(() => remove(one)), attributes: { "aria-label": `Delete ${name}` } }, "Delete")));
@@ -45,7 +46,7 @@ function row(one) {
 async function remove(one) {
   await api.deleteRecording(one.class_name, one.identifier);
   await refresh();
-  $("recording-state").replaceChildren(`Deleted a recording of ${one.class_name}. `, element("button", {
+  $("recording-state").replaceChildren(`Deleted a recording of ${spoken(one.class_name)}. `, element("button", {
     onclick: trial(async () => { await api.restoreRecording(one.class_name, one.identifier); $("recording-state").textContent = "It is back."; await refresh(); }),
   }, "Undo"));
 }
@@ -55,7 +56,7 @@ async function replay(one) {
   const floats = await api.readRecording(one.class_name, one.identifier), width = 3 * shared.state.joints;
   shared.replaying = true;
   $("invitation").hidden = true;
-  $("named").textContent = `replay: ${one.class_name}`;
+  $("named").textContent = `replay: ${spoken(one.class_name)}`;
   try {
     for (let at = 0; at < floats.length; at += width) {
       drawHand($("skeleton"), floats.subarray(at, at + width), shared.state.edges);
@@ -90,9 +91,9 @@ function capture(className, seconds, given) {
       resolve(recording);
     };
     const watch = (time, joints) => {
-      if (!joints) { $("recording-state").textContent = `Recording ${className}: no hand is seen, waiting for one.`; return; }
+      if (!joints) { $("recording-state").textContent = `Recording ${spoken(className)}: no hand is seen, waiting for one.`; return; }
       for (const frame of clock.push(time, joints)) if (recording.frames.length < wanted) recording.add(frame);
-      $("recording-state").textContent = `Recording ${className}: ${(recording.frames.length / shared.state.frames_per_second).toFixed(1)} s`;
+      $("recording-state").textContent = `Recording ${spoken(className)}: ${(recording.frames.length / shared.state.frames_per_second).toFixed(1)} s`;
       if (recording.frames.length >= wanted) done();
     };
     given.addEventListener("abort", done);
@@ -117,7 +118,7 @@ async function take(className, seconds, times) {
     }
   } finally {
     stop = null;
-    $("recording-state").textContent = stored ? `Stored ${stored} recording${stored > 1 ? "s" : ""} of ${className}.` : "";
+    $("recording-state").textContent = stored ? `Stored ${stored} recording${stored > 1 ? "s" : ""} of ${spoken(className)}.` : "";
     show();
     await empty();
   }
