@@ -59,7 +59,9 @@ def train_run(
     before the first with the budget that is planned, where one is.
     """
     with only_writer(out):
-        return _train(config, RunFolder(out), resume, sequences, show, checkpoint_seconds, tensorboard)
+        return _train(
+            config, RunFolder(out), resume, sequences, show, checkpoint_seconds, tensorboard, announce
+        )
 
 
 def _train(
@@ -70,6 +72,7 @@ def _train(
     show: Show,
     checkpoint_seconds: float,
     tensorboard: bool,
+    announce: Announce,
 ) -> Metrics:
     config = folder.resume(config) if resume else folder.begin(config)
     if (finished := folder.finished) is not None:
