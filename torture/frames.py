@@ -52,8 +52,8 @@ FORMS: dict[str, Form] = {
         if net != "lstm" or "number" not in options  # refused by name
         for open_ended, ending in ((False, {}), (True, {"open_ended": True}))
     },
-    **{f"{net} live {name}": Form(net, "live", _NUMBERS[name]) for net in ("gcn motion", "lstm")
-       for name in ("speed", "size")},
+    **{f"gcn motion live {name}": Form("gcn motion", "live", options) for name, options in _NUMBERS.items()},
+    **{f"lstm live {name}": Form("lstm", "live", _NUMBERS[name]) for name in ("speed", "size")},
     **{f"sequential {name}": Form("sequential", "network", options) for name, options in _NUMBERS.items()},
 }  # fmt: skip
 """Name → form."""
@@ -107,7 +107,7 @@ def texts_of(form: Form) -> tuple[dict[str, str], list[str]]:
         settings = LiveSettings(
             WindowPlan(40, 5), DecisionRule(threshold=0.05, durations=(20,) * (CLASSES - 1))
         )
-        return dict(live_texts(files, settings, len(model.joint_names))), ["-DLIVE"]
+        return dict(live_texts(files, settings, model.normaliser)), ["-DLIVE"]
     number = {"int8": "int16_t", "int16": "int16_t"}.get((form.options or {}).get("number", ""), "float")
     told = ["-DNETWORK", f"-DVALUE={number}"] if form.way == "network" else []
     return dict(files.texts), told
