@@ -24,8 +24,8 @@ _ENOUGH_GESTURES = 3000
 
 
 def hands_live(seed: int = 0) -> LiveData:
-    """Streams of the embedded hands."""
-    made = make_hand_streams(seed)
+    """Streams of the embedded hands: of many people to learn from, of enough to choose a threshold on."""
+    made = make_hand_streams(seed, people=(32, 8, 8), repetitions=(3, 4, 4))
     edges = np.array(HAND.edges, dtype=np.int64)
     groups = made.train, made.validation, made.test
     return LiveData(*groups, made.class_names, edges, HAND.root, HAND.joint_names)

@@ -18,7 +18,11 @@ from bandstop.training.model_file import Recogniser
 
 __all__ = ["best_temperature", "choose_rejection", "recordings_to_calibrate", "true_labels"]
 
-THRESHOLDS = tuple(round(float(t), 3) for t in (*np.arange(0.05, 0.9, 0.025), *np.arange(0.9, 0.996, 0.005)))
+_NEAR_ONE = (0.998, 0.999, 0.9995, 0.9999)
+THRESHOLDS = (
+    *(round(float(t), 3) for t in (*np.arange(0.05, 0.9, 0.025), *np.arange(0.9, 0.996, 0.005))),
+    *_NEAR_ONE,
+)
 _FEWEST = 20
 """With fewer recordings no rate of false alarms can be told."""
 
@@ -26,11 +30,17 @@ _FEWEST = 20
 def best_temperature(scores: Tensor, labels: Tensor) -> float:
     """The temperature of the least cross-entropy on held-out data (Guo et al., 2017).
 
-    >>> best_temperature(torch.tensor([[3.0, 0.0]] * 4), torch.tensor([0, 0, 0, 1]))  # 3 / log 3
-    2.696
+    Targets are smoothed as if one recording in ``n + 2`` were wrong (Platt, 1999): where all are right, plain
+    cross-entropy would have no minimum.
+
+    >>> sure = torch.tensor([[3.0, 0.0]])
+    >>> best_temperature(sure.repeat(98, 1), torch.zeros(98, dtype=torch.long))  # near 3 / log 99
+    0.6637
     """
-    grid = [round(0.3 * 1.05**k, 3) for k in range(80)]
-    losses = [float(F.cross_entropy(scores.double() / temperature, labels)) for temperature in grid]
+    count, classes = len(scores), scores.shape[1]
+    smoothing = classes / ((classes - 1) * (count + 2)) if classes > 1 else 0.0
+    grid = [float(f"{0.05 * 1.05**k:.4g}") for k in range(120)]
+    losses = [float(F.cross_entropy(scores.double() / t, labels, label_smoothing=smoothing)) for t in grid]
     return grid[int(np.argmin(losses))]
 
 
