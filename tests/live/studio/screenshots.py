@@ -58,7 +58,7 @@ class Album:
 
 def _record(page: Page, album: Album, scratch: Path) -> None:
     album.take("empty")
-    hands, stream = few_hands(), a_stream()
+    hands, stream = few_hands(people=8), a_stream()
     for name in FEW:
         page.find("#class-name").send_keys(f"{name}\n")
         page.until(lambda name=name: page.driver.find_elements("css selector", f"[data-class='{name}']"))
@@ -85,7 +85,7 @@ def _camera(page: Page, album: Album) -> None:
 
 def _train(page: Page, album: Album) -> None:
     page.click("#tab-train")
-    page.choose("#epochs", "30")
+    page.choose("#epochs", "80")
     page.click("#train")
     page.until(lambda: page.text("#train-state").startswith("Done"), 1200)
     album.take("train")
@@ -98,7 +98,7 @@ def _try(page: Page, album: Album, scratch: Path) -> None:
     page.play(scratch / "stream.csv", a_stream(12).joints, speed=8)
     page.click("#try-start")
     waiting = "#events li button"
-    for _ in range(4):
+    for _ in range(2):
         page.until(lambda: page.driver.find_elements("css selector", waiting), 60)
         page.click(waiting)
     page.until(lambda: page.driver.find_elements("css selector", waiting), 60)

@@ -62,6 +62,9 @@ def test_the_sketch_names_gestures_without_end(small_live, frames, tmp_path, to)
     )
     found = [line.rsplit(" ", 1)[0] for line in _run(tmp_path / "sketch", frames)]
     assert found == _wanted(small_live.run, frames)
+    other = next(tmp_path.rglob("serial.ino"))  # for cut-out sequences: builds with the same library
+    (tmp_path / "sketch.cpp").write_text(f"#include <Arduino.h>\n{other.read_text()}")
+    subprocess.run(["g++", *strict, *include, "-c", parts[0], "-o", tmp_path / "serial.o"], check=True)
 
 
 @needs("cmake", package="cmake")

@@ -19,9 +19,10 @@ from bandstop.live.looks import look_at
 from bandstop.live.recogniser import read_live_settings, save_live
 from bandstop.live.studio.projects import flash_of, live_library
 from bandstop.method.budget import Budget
+from bandstop.record.folder import MODEL
 from bandstop.record.metrics import Metrics
 from bandstop.training.extract import extract_run
-from bandstop.training.model_file import load_recogniser
+from bandstop.training.model_file import load_recogniser, save_recogniser
 
 __all__ = ["POINT", "RATES", "describe_point", "extract_point", "read_points", "wilson"]
 
@@ -85,6 +86,7 @@ def extract_point(parent: Path, rate: float, out: Path, data: LiveData, *, false
     found = calibrate(looks, data.validation, settings.plan, settings.rule, false_alarms=false_alarms)
     chosen = replace(settings, rule=found.rule, met=found.met, validation=found.measures.as_dict())
     save_live(chosen, out)
+    save_recogniser(replace(recogniser, rejection=found.rejection), out / MODEL)
     describe_point(out.name, out, data, found, metrics)
 
 
