@@ -13,7 +13,7 @@ RESULT, PAGE = ROOT / "benchmarks" / "results" / "torture.json", ROOT / "docs" /
 BEGIN, END = "<!-- torture: made by benchmarks/torture_page.py -->\n", "<!-- /torture -->"
 NAMES = {
     "files": "mutated files",
-    "kills": "kills (SIGKILL) of commands",
+    "kills": "kills of commands",
     "engine": "engine cases",
     "frames": "hostile frames",
     "folders": "folders in trouble",

@@ -35,14 +35,14 @@ RUNS_CODE = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "s
 
 def cases(share: float) -> Iterator[Case]:
     """Blocks of files, as many for each specimen as its cost allows."""
+    for name in list(COSTLY)[: max(1, round(share * len(COSTLY)))]:
+        yield Case(GROUP, f"costly {name}", _costly(name))
     parts = sum(1 / specimen.cost for specimen in SPECIMENS.values())
     counts = {name: max(1, round(share * FILES / parts / s.cost)) for name, s in SPECIMENS.items()}
     for block in range(-(-max(counts.values()) // BLOCK)):  # a run that is stopped has tried every reader
         for name, count in counts.items():
             if (size := min(BLOCK, count - block * BLOCK)) > 0:
                 yield Case(GROUP, f"{name} {block}", _block(name, size))
-    for name in list(COSTLY)[: max(1, round(share * len(COSTLY)))]:
-        yield Case(GROUP, f"costly {name}", _costly(name))
 
 
 def _costly(name: str) -> Callable[[Place], Result]:
