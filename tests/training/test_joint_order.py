@@ -90,7 +90,7 @@ def test_the_exported_program_takes_frames_in_that_order(
     trained: Path, recordings: Path, tmp_path: Path
 ) -> None:
     said = run("export", str(trained), "--to", "c", "--data", str(recordings), "--out", str(tmp_path))
-    assert "same class 100.00 %" in said
+    assert "the same class for 100.00 % of" in said
     assert "raw frames" in said
     header = (tmp_path / "recogniser.h").read_text()
     names = [header.index(f"{i} {name}") for i, name in enumerate(MEDIAPIPE_HAND.joint_names)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,8 +99,9 @@ def _lines(result: LiveResult, rate: float) -> list[str]:
 
 
 def _line(what: str, m: StreamMeasures, rate: float) -> str:
+    delay = m.delay_frames / rate
+    named = "" if math.isnan(delay) else f", named {delay:.2f} s after the end (median)"
     return (
         f"{what}: {m.detection_rate:.1%} of {m.gestures} gestures found, "
-        f"{m.false_alarms_per_minute:.2f} false alarms a minute, Jaccard index {m.jaccard_index:.2f}, "
-        f"named {m.delay_frames / rate:.2f} s after the end (median)"
+        f"{m.false_alarms_per_minute:.2f} false alarms a minute, Jaccard index {m.jaccard_index:.2f}{named}"
     )
