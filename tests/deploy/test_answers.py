@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -52,6 +54,24 @@ def test_c_and_wasm(model):
     _same(Native(files).answers(SCORES), _wanted(model))
     pytest.importorskip("wasmtime")
     _same(WasmNetwork(to_wasm(files), files).answers(SCORES), _wanted(model))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_loader_in_javascript_says_none(model, tmp_path):
+    export_model(model, "wasm", tmp_path, sequences=sequences())
+    shutil.copy(tmp_path / "recogniser.js", tmp_path / "recogniser.mjs")
+    frames = [[frame.ravel().tolist() for frame in one] for one in sequences()]
+    (tmp_path / "frames.json").write_text(json.dumps(frames))
+    (tmp_path / "run.mjs").write_text(
+        'import { readFileSync } from "node:fs";\nimport { load } from "./recogniser.mjs";\n'
+        'const r = await load(readFileSync("recogniser.wasm"));\n'
+        'const said = JSON.parse(readFileSync("frames.json")).map((s) => r.classify(s));\n'
+        "console.log(JSON.stringify(said.map((a) => [a.index, a.name, a.confidence])));\n"
+    )
+    done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    for (label, name, confidence), wanted in zip(json.loads(done.stdout), _wanted(model), strict=True):
+        assert (label, confidence) == (wanted.label, pytest.approx(wanted.confidence, abs=1e-4))
+        assert name == ("none" if label < 0 else model.class_names[label])
 
 
 def test_onnx_gives_probabilities_and_says_the_threshold(model):

@@ -12,9 +12,8 @@ export async function load(source) {
   const answer = () => {
     const index = wasm.classify(); // negative: no answer, see the codes in ${name}.h
     const said = { index, name: names[index] ?? null, scores: Array.from(floats(wasm.scores(), names.length)) };
-    if (!wasm.answer || index < 0) return said;
-    const named = wasm.answer(); // -1: none of these
-    return { ...said, index: named, name: names[named] ?? "none", confidence: wasm.confidence() };
+    const named = wasm.answer && index >= 0 ? wasm.answer() : null; // -1: none of these
+    return named === null ? said : { ...said, index: named, name: names[named] ?? "none", confidence: wasm.confidence() };
   };
   const classify = (frames) => { wasm.begin(frames.length); frames.forEach(push); return answer(); };
   return { names, begin: wasm.begin, push, answer, classify };
