@@ -19,6 +19,8 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from bandstop.live.studio import mediapipe
 from tests.live.studio.browser import (
     CAMERA,
@@ -52,12 +54,17 @@ class Album:
         where = {"x": 0, "y": 0, "width": size[0], "height": high, "scale": 1}
         asked = {"format": "png", "captureBeyondViewport": True, "clip": where}
         made = self.driver.execute_cdp_cmd("Page.captureScreenshot", asked)["data"]
-        (self.folder / f"studio-{name}.png").write_bytes(base64.b64decode(made))
+        picture = Image.open(io.BytesIO(base64.b64decode(made))).convert("RGB").quantize(128)
+        picture.save(self.folder / f"studio-{name}.png", optimize=True)
+        self.read(name)
+
+    def read(self, name: str) -> None:
+        """Print what can be read now."""
         print(f"\n=== {name}\n{self.driver.find_element('tag name', 'body').text}", flush=True)
 
 
 def _record(page: Page, album: Album, scratch: Path) -> None:
-    album.take("empty")
+    album.read("empty")
     hands, stream = few_hands(people=8), a_stream()
     for name in FEW:
         page.find("#class-name").send_keys(f"{name}\n")
@@ -89,8 +96,6 @@ def _train(page: Page, album: Album) -> None:
     page.click("#train")
     page.until(lambda: page.text("#train-state").startswith("Done"), 1200)
     album.take("train")
-    album.take("phone-train", PHONE)
-    page.driver.set_window_size(*WIDE)
 
 
 def _try(page: Page, album: Album, scratch: Path) -> None:

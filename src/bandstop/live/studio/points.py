@@ -45,6 +45,15 @@ def wilson(found: float, count: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+def _without_nan(figures: dict[str, float]) -> dict[str, float | None]:
+    """Figures for a browser, whose JSON has no not-a-number (the delay where nothing was found).
+
+    >>> _without_nan({"delay_frames": float("nan"), "gestures": 12.0})
+    {'delay_frames': None, 'gestures': 12.0}
+    """
+    return {name: None if math.isnan(value) else value for name, value in figures.items()}
+
+
 def check_stream(data: LiveData) -> Any:
     """Frames on which exports are compared with Python."""
     return max(data.validation, key=len).joints[:3000]
@@ -65,7 +74,7 @@ def describe_point(name: str, run: Path, data: LiveData, found: Calibrated, metr
         "flash": memory.flash,
         "ram": report["state_bytes"],
         "wasm": exported["files"]["recogniser_live.wasm"],
-        "measures": measures.as_dict(),
+        "measures": _without_nan(measures.as_dict()),
         "detection_interval": [round(low, 4), round(high, 4)],
         "threshold": found.rule.threshold,
         "met": found.met,

@@ -81,7 +81,7 @@ PACKAGES: dict[str, tuple[str, Callable[[Path, Path], None]]] = {
     "wasm": ("WebAssembly: the recogniser for a page of your own, with a loader", _wasm),
     "onnx": ("ONNX: the network alone, for other tools", _onnx),
     "report": ("Report: a page of pictures about the training", _report),
-    "run": ("Run folder: weights, settings and log, for `bandstop` itself", _run),
+    "run": ("Run folder: weights, settings and log, for bandstop itself", _run),
 }
 """Name → (what it is, what makes it)."""
 
