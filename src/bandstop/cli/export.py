@@ -140,7 +140,7 @@ def _export_stream(
     elif asked.to == "c" or asked.to == "wasm":
         made = export_live(asked.run, asked.to, folder, frames=frames, options=options, false_alarms=alarms)
     elif asked.to == "arduino" or asked.to == "platformio" or asked.to == "cmake":
-        from bandstop.live.studio.projects import export_live_project
+        from bandstop.live.projects import export_live_project
 
         made = export_live_project(
             asked.run, asked.to, folder, frames=frames, options=options, false_alarms=alarms

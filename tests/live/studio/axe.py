@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from bandstop.files import atomic_write
 from bandstop.live.studio import mediapipe
 
 VERSION = "4.14.0"
-ADDRESS = f"https://registry.npmjs.org/axe-core/-/axe-core-{VERSION}.tgz"
+ADDRESS = f"{mediapipe.REGISTRY}/axe-core/-/axe-core-{VERSION}.tgz"
 SHA512 = "9WTZxEjsZ7b13TH8JPmbV2z8CHbl80/2hm3XPEG4JgNdQLK81IBRXmSxHfMAOkSqQeRxT/0dwNDz2GOm3zzpcQ=="
 
 
@@ -30,8 +31,8 @@ def axe_script() -> str:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
             source = archive.extractfile("package/axe.min.js")
             assert source is not None
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(source.read())
+            with atomic_write(kept) as part:
+                part.write_bytes(source.read())
     return kept.read_text(encoding="utf-8")
 
 

@@ -17,7 +17,8 @@ from bandstop.errors import DataError
 __all__ = ["FILES", "install_from_archive", "install_from_folder", "installed", "mediapipe_folder", "set_up"]
 
 VERSION = "0.4.1675469240"
-ADDRESS = f"https://registry.npmjs.org/@mediapipe/hands/-/hands-{VERSION}.tgz"
+REGISTRY = "https://registry.npmjs.org"
+ADDRESS = f"{REGISTRY}/@mediapipe/hands/-/hands-{VERSION}.tgz"
 SHA512 = "GxoZvL1mmhJxFxjuyj7vnC++JIuInGznHBin5c7ZSq/RbcnGyfEcJrkM/bMu5K1Mz/2Ko+vEX6/+wewmEHPrHg=="
 """As the registry states it for this version."""
 MOST_BYTES = 64 << 20

@@ -16,8 +16,8 @@ from bandstop.live.data import LiveData
 from bandstop.live.export import export_live
 from bandstop.live.fit import window_set
 from bandstop.live.looks import look_at
+from bandstop.live.projects import flash_of, live_library
 from bandstop.live.recogniser import read_live_settings, save_live
-from bandstop.live.studio.projects import flash_of, live_library
 from bandstop.method.budget import Budget
 from bandstop.record.folder import MODEL
 from bandstop.record.metrics import Metrics

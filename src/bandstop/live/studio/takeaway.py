@@ -17,8 +17,8 @@ from bandstop.errors import ConfigError, ExportError
 from bandstop.files import atomic_write
 from bandstop.live.data import joined_live
 from bandstop.live.export import device_model, export_live
+from bandstop.live.projects import Project, export_live_project
 from bandstop.live.recogniser import load_live
-from bandstop.live.studio.projects import Project, export_live_project
 from bandstop.live.studio.static_page import export_page
 from bandstop.record.folder import CONFIG, LIVE, LOG, METRICS, MODEL, REPORT
 from bandstop.skeleton import load

@@ -12,11 +12,11 @@ import pytest
 from bandstop.cli import main
 from bandstop.deploy import ExportOptions
 from bandstop.live import load_live
-from bandstop.live.studio.projects import export_live_project, flash_of, live_library
+from bandstop.live.projects import export_live_project, flash_of, live_library
 from tests.live.studio.browser import recorded_folder
 from tests.needs import needs
 
-CORE = Path(__file__).parents[2] / "deploy" / "arduino_core"
+CORE = Path(__file__).parents[1] / "deploy" / "arduino_core"
 
 
 @pytest.fixture(scope="module")
