@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,13 @@ class Page:
         return self.find(selector).text
 
     def click(self, selector: str) -> None:
-        """Press something."""
+        """Press something, found anew where the page has just drawn it again."""
+        from selenium.common.exceptions import StaleElementReferenceException
+
+        for _ in range(5):
+            with suppress(StaleElementReferenceException):
+                self.find(selector).click()
+                return
         self.find(selector).click()
 
     def choose(self, selector: str, value: str) -> None:
