@@ -50,6 +50,8 @@ class Child:
         self.scratch, self.began = scratch, time.monotonic()
         self._name = f"{time.monotonic_ns():x}"
         self._code: int | None = None
+        for kind in ("out", "err"):  # here: a child that is killed at once has none
+            self._file(kind).touch()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
@@ -61,7 +63,7 @@ class Child:
         code = 1
         try:
             for number, kind in ((1, "out"), (2, "err")):
-                os.dup2(os.open(self._file(kind), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+                os.dup2(os.open(self._file(kind), os.O_WRONLY), number)
             sys.stdout, sys.stderr = (os.fdopen(n, "w", encoding="utf-8", closefd=False) for n in (1, 2))
             os.environ["TMPDIR"] = str(self.scratch)
             import tempfile

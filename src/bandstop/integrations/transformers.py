@@ -87,10 +87,11 @@ class PruningCallback(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Add the penalty's gradient, not through ``backward``, which would start a distributed exchange."""
-        if not self.pruner.kl_weight:
+        penalty = self.pruner.penalty()
+        if not penalty.requires_grad:  # no KL in the loss of this step
             return
         latents = [layer.latent for layer in self.pruner.layers]
-        for latent, slope in zip(latents, torch.autograd.grad(self.pruner.penalty(), latents), strict=True):
+        for latent, slope in zip(latents, torch.autograd.grad(penalty, latents), strict=True):
             latent.grad = slope if latent.grad is None else latent.grad + slope
 
     def on_optimizer_step(

@@ -64,6 +64,7 @@ def _move_the_slider(page: Page, points: list[dict[str, Any]]) -> None:
     page.find("#room").send_keys(str(points[2]["flash"] // 1000 + 1))
     page.click("#fit")
     page.until(lambda: trainings.chosen(1) == points[2]["name"])
+    page.until(lambda: f"{points[2]['flash'] / 1000:.1f} kB" in page.text("#size-shown"))
     page.script("const s = document.querySelector('#size'); s.value = 6; s.dispatchEvent(new Event('input'))")
     assert f"{points[6]['flash'] / 1000:.1f} kB" in page.text("#size-shown")
     page.script("document.querySelector('#size').dispatchEvent(new Event('change'))")
