@@ -16,12 +16,11 @@ from bandstop.live.hand_streams import make_hand_streams
 from bandstop.live.joined import join_sequences
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
-from bandstop.live.recogniser import LIVE_FILE, LiveRecogniser, LiveSettings, load_live, read_live_settings
+from bandstop.live.recogniser import LiveRecogniser, LiveSettings, load_live, read_live_settings
 from bandstop.live.stream import NONE, Gesture, LiveData, Stream
 from bandstop.live.windows import WindowPlan
 
 __all__ = [
-    "LIVE_FILE",
     "NONE",
     "Decider",
     "DecisionRule",

@@ -13,10 +13,10 @@ from bandstop.live.calibrate import Calibrated, calibrate, usual_durations
 from bandstop.live.decision import DecisionRule
 from bandstop.live.looks import events_of, look_at
 from bandstop.live.measures import StreamMeasures, measure_streams
-from bandstop.live.recogniser import LIVE_FILE, LiveSettings, read_live_settings, save_live
+from bandstop.live.recogniser import LiveSettings, read_live_settings, save_live
 from bandstop.live.stream import LiveData
 from bandstop.live.windows import WindowPlan, training_windows
-from bandstop.record.folder import MODEL
+from bandstop.record.folder import LIVE, MODEL
 from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet
 from bandstop.training.config import RunConfig
@@ -82,7 +82,7 @@ def fit_live(
     ``false_alarms``: how many a minute the user accepts; the threshold is chosen for it on the validation
     streams.
     """
-    if plan is None and resume and (out / LIVE_FILE).is_file():
+    if plan is None and resume and (out / LIVE).is_file():
         plan = read_live_settings(out).plan
     plan = plan or WindowPlan.for_streams(data.train, chunks=config.chunks)
     rate = data.train[0].frames_per_second

@@ -21,10 +21,8 @@ from bandstop.record.folder import LIVE
 from bandstop.record.typed_json import build
 from bandstop.training.model_file import Recogniser, load_recogniser
 
-__all__ = ["LIVE_FILE", "LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
+__all__ = ["LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
 
-LIVE_FILE = LIVE
-"""Settings of a stream recogniser in its run folder."""
 _FORMAT = "bandstop live 1"
 
 
@@ -99,12 +97,12 @@ class LiveRecogniser:
 
 def save_live(settings: LiveSettings, run: Path) -> None:
     """Write `live.json` into a run folder."""
-    write_text(run / LIVE_FILE, json.dumps({"format": _FORMAT, **asdict(settings)}, indent=1))
+    write_text(run / LIVE, json.dumps({"format": _FORMAT, **asdict(settings)}, indent=1))
 
 
 def read_live_settings(run: str | Path) -> LiveSettings:
     """Read `live.json` of a run folder."""
-    path = Path(run) / LIVE_FILE
+    path = Path(run) / LIVE
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if found.pop("format") != _FORMAT:

@@ -150,4 +150,4 @@ def _unpruned_macs(model: nn.Module, example: Any, pruned: Mapping[str, Tensor])
         for n, tensor in effective_weights(model).items()
         if n not in pruned and id(tensor) not in same
     }
-    return trace(model, example, others).macs_nominal if others else 0
+    return trace(model, example, others).macs if others else 0

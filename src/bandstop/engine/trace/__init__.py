@@ -53,7 +53,7 @@ def trace(model: nn.Module, example_inputs: Any, tracked: Mapping[str, Tensor] |
     >>> found = trace(net, torch.ones(1, 2))
     >>> found.total, found.kept, found.live, found.weights["2.weight"].live.tolist()
     (6, 4, 3, [[True, False]])
-    >>> found.macs_dense, found.macs_nominal, found.macs_live
+    >>> found.macs_dense, found.macs, found.macs_live
     (6, 4, 3)
     """
     return run_trace(model, example_inputs, tracked, counting=True)

@@ -69,11 +69,6 @@ class Topology:
         return sum(weight.macs_nominal for weight in self.weights.values())
 
     @property
-    def macs_nominal(self) -> int:
-        """The same under its older name."""
-        return self.macs
-
-    @property
     def macs_live(self) -> int:
         return sum(weight.macs_live for weight in self.weights.values())
 
