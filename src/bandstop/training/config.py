@@ -151,9 +151,10 @@ class RunConfig(BudgetChoice, DropChoice):
     """Passes over the training set."""
     chunks: int = number(32, 2)
     """Temporal chunks per sequence."""
-    signal: Annotated[str, tyro.conf.arg(metavar="PARTS")] = "places"
+    signal: Annotated[str | None, tyro.conf.arg(metavar="PARTS")] = None
     """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
-    list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration."""
+    list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration. Unless
+    given: places+steps+duration for convolutions over time, places for others."""
     validation: float = number(0.0, 0, 0.95)
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = number(1, 1, 1024)
@@ -181,7 +182,7 @@ class RunConfig(BudgetChoice, DropChoice):
             raise ConfigError(
                 f"only method pmp trains for many rates at once, found {self.method} with --rates"
             )
-        parts = signal_parts(self.signal)  # refuses what is no signal
+        parts = signal_parts(self.seen)  # refuses what is no signal
         if (self.signal == "motion" or parts) and self.net.kind == "lstm":
             raise ConfigError(
                 f"--signal {self.signal} is not for an LSTM, found --net.kind lstm; leave it out: "
@@ -193,6 +194,15 @@ class RunConfig(BudgetChoice, DropChoice):
                 "--signal places+steps+duration"
             )
         _ = self.rate_range  # refuses what is no range
+
+    @property
+    def seen(self) -> str:
+        """What the network sees of a joint: ``signal``, or what its kind does best with (docs/frontier.md).
+
+        >>> RunConfig(rate=0.98, net=NetConfig(kind="tcn")).seen
+        'places+steps+duration'
+        """
+        return self.signal or ("places+steps+duration" if self.net.kind == "tcn" else "places")
 
     @property
     def rate_range(self) -> tuple[float, float] | None:
@@ -222,6 +232,7 @@ class RunConfig(BudgetChoice, DropChoice):
         gain = "variance" if self.net.kind == "lstm" else "fixed"
         return dataclasses.replace(
             self,
+            signal=self.seen,
             net=_filled(self.net, dropout=dropout),
             optim=_filled(self.optim, hold=hold),
             prune=_filled(self.prune, gain=gain),

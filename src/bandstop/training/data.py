@@ -119,7 +119,7 @@ def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
     found = prepare(
         sequences,
         chunks=config.chunks,
-        signal=config.signal,
+        signal=config.seen,
         validation=config.validation,
         seed=config.seed,
     )

@@ -144,7 +144,7 @@ def _teacher(path: str, data: TrainingData) -> Teacher:
         )
     if theirs.values != ours.values:
         raise ConfigError(
-            f"the teacher in {path} was trained with --signal {teacher.config.signal}, this run sees other "
+            f"the teacher in {path} was trained with --signal {teacher.config.seen}, this run sees other "
             "values: give both the same"
         )
     return for_inference(teacher.net)
