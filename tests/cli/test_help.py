@@ -78,7 +78,8 @@ def test_the_defaults_shown_are_those_that_hold(say: Callable[..., Any]) -> None
         return text.split(f"{flag} INT", 1)[1].split("(default: ", 1)[1].split(")", 1)[0]
 
     assert default("--epochs") == "400"
-    assert default("--epochs", "--preset", "paper") == default("--epochs", "--preset=paper") == "2700"
+    assert default("--epochs", "--preset", "paper") == default("--epochs", "--preset=paper") == "600"
+    assert default("--epochs", "--preset", "paper-literal") == "2700"
     assert default("--epochs", "--rates", "0.5:0.9") == "1200"
     assert default("--optim.batch", "--preset", "paper") == "600"
 

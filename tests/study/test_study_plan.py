@@ -143,13 +143,13 @@ def test_teachers_are_dense_runs_of_the_same_data(plan_file: Write) -> None:
 def test_the_preset_is_the_paper_s_and_can_be_changed(plan_file: Write) -> None:
     path = plan_file(GRID + 'variant = "p"\n[variant.p]\npreset = "paper"\nprune.kl = 5', base="")
     config = runs(path)[0].config
-    literal = paper(RunConfig(epochs=2700, rate=0.9)).resolved()
-    assert config.epochs == 2700 and config.prune.kl == 5.0
+    published = paper(RunConfig(epochs=600, rate=0.9)).resolved()
+    assert config.epochs == 600 and config.prune.kl == 5.0
     assert (config.prune.gate, config.optim, config.net, config.augment) == (
         "logistic",
-        literal.optim,
-        literal.net,
-        literal.augment,
+        published.optim,
+        published.net,
+        published.augment,
     )
 
 
@@ -230,9 +230,9 @@ def test_shipped_plans_are_what_they_say() -> None:
             for r in made["paper-table-2"]
             if r.config.preset == preset
         }
-        for preset in ("paper", "default")
+        for preset in ("paper", "paper-literal", "default")
     }
-    assert len(per_preset["paper"]) == len(per_preset["default"]) == 20
+    assert [len(rows) for rows in per_preset.values()] == [20, 20, 20]
     assert {r.axes.rate for r in made["rivals"]} == {None, 0.95, 0.98, 0.99, 0.995}
     assert {r.axes.fold for r in made["transfer"] if r.axes.data == "sbu"} == {1, 2, 3, 4, 5}
     settings = [str(r.config.prune) for r in made["ablation"]] + [

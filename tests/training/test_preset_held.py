@@ -10,7 +10,7 @@ import pytest
 from bandstop.nets import NetConfig
 from bandstop.skeleton import SequenceSet
 from bandstop.training.config import OptimConfig, RunConfig
-from bandstop.training.presets import held, paper
+from bandstop.training.presets import held, paper, paper_literal
 from bandstop.training.run import train_run
 
 SMALL = RunConfig(
@@ -39,10 +39,17 @@ def test_the_log_says_how_well_the_prior_holds(tiny: SequenceSet, tmp_path: Path
     assert abs(held_now["rate"] - 0.9) < 0.02
 
 
+def test_the_paper_preset_changes_nothing_that_the_paper_prints(tiny: SequenceSet, tmp_path: Path) -> None:
+    ours, printed = paper(SMALL), paper_literal(SMALL)
+    for name in ("gate", "kl", "bins", "histogram", "threshold", "ramp", "spacing", "sigma"):
+        assert getattr(ours.prune, name) == getattr(printed.prune, name), name
+    assert dataclasses.replace(ours.optim, average=0.0) == printed.optim
+    metrics = train_run(dataclasses.replace(ours, rate=0.55), tmp_path, sequences=tiny)
+    assert metrics.weights_kept == rows(tmp_path)[-1]["kept"]  # what passed at the freeze, and no count
+
+
 def test_a_run_with_a_dual_variable_resumes_bit_for_bit(tiny: SequenceSet, tmp_path: Path) -> None:
     config = paper(dataclasses.replace(SMALL, epochs=8))
-    prune = dataclasses.replace(config.prune, dual=1.0, prior_std=0.2, count="passing")
-    config = dataclasses.replace(config, prune=prune)
     whole = train_run(config, tmp_path / "whole", sequences=tiny)
 
     def stop(row: dict[str, object]) -> None:

@@ -19,7 +19,7 @@ from bandstop.record.folder import read_metrics
 from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 from bandstop.training.model_file import load_checkpoint, load_recogniser
-from bandstop.training.presets import paper
+from bandstop.training.presets import paper_literal
 from bandstop.training.run import train_run
 
 SMALL = RunConfig(
@@ -77,9 +77,9 @@ def test_same_seed_same_bits(tiny: SequenceSet, tmp_path: Path, change: dict[str
     assert all(torch.equal(states[0][k], states[1][k]) for k in states[0])
 
 
-def test_the_paper_preset_runs(tiny: SequenceSet, tmp_path: Path) -> None:
+def test_the_printed_preset_runs(tiny: SequenceSet, tmp_path: Path) -> None:
     for rule in ("paper-speed", "paper-loss"):
-        config = paper(dataclasses.replace(SMALL, epochs=6, rate=0.55))
+        config = paper_literal(dataclasses.replace(SMALL, epochs=6, rate=0.55))
         config = dataclasses.replace(config, optim=dataclasses.replace(config.optim, rule=rule))  # type: ignore[arg-type]
         assert (config.prune.kl, config.prune.bins, config.optim.kind, config.optim.batch) == (
             10.0,

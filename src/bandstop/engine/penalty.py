@@ -32,7 +32,7 @@ class Penalty:
     def __init__(self, recipe: Recipe, layers: PrunedLayers) -> None:
         self.recipe, self.layers = recipe, layers
         self.bins = Bins(limit=recipe.prior.support(), count=recipe.bins)
-        self.dual = RateDual(recipe.dual) if recipe.dual else None
+        self.dual = RateDual(recipe.dual, recipe.dual_damping) if recipe.dual else None
         self.added = False
 
     def divergence(self) -> Tensor:

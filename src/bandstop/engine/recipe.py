@@ -95,7 +95,7 @@ class Recipe(PruneChoices):
         """The paper's method but for its errata: logistic gate, pooled histogram, λ = 10, a = F⁻¹(r).
 
         It makes the count exact in the end, which the paper does not (``count="passing"``). How latents start
-        the paper leaves open.
+        the paper leaves open. A run's preset `paper` adds what its figures need (docs/prior-holds.md).
 
         >>> Recipe.paper().kl(0.5), Recipe.paper().histogram
         (10.0, 'pooled')

@@ -33,7 +33,7 @@ def state_of(pruner: Pruner) -> dict[str, Any]:
     }
     if pruner.why_start:
         state["start"] = [pruner.recipe.start, pruner.why_start]
-    return state if pruner.dual is None else state | {"dual": pruner.dual.value}
+    return state if pruner.dual is None else state | {"dual": pruner.dual.state()}
 
 
 def load_state(pruner: Pruner, state: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ def load_state(pruner: Pruner, state: dict[str, Any]) -> None:
     pruner.noted_counts = {name: int(state["counts"][name]) for name in pruner.bound.sizes}
     pruner.fixed_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1
     if pruner.dual is not None:
-        pruner.dual.value = float(state.get("dual", 0.0))
+        pruner.dual.load_state(state.get("dual", 0.0))
     for layer in pruner.layers:
         assert layer.band is not None
         loaded = layer.band.mask

@@ -94,6 +94,9 @@ class PruneChoices:
     dual: float = number(0.0, 0)
     """Speed of the dual variable that steers the observed rate to the asked one through the loss; 0 for none.
     For thresholds from the prior's quantile."""
+    dual_damping: float = number(0.0, 0)
+    """How strongly the dual variable also answers the excess of the moment, so that the rate does not swing
+    around the asked one."""
     spacing: Spacing = "width"
     """Bins of the histogram of equal width, or of equal probability under the prior."""
 
@@ -112,6 +115,11 @@ class PruneChoices:
             raise ConfigError(
                 'dual steers the rate that the prior\'s quantile gives: set threshold="prior", '
                 f"found {self.threshold!r}"
+            )
+        if self.dual_damping and not self.dual:
+            raise ConfigError(
+                "dual_damping damps the dual variable, and there is none: set dual = 1 too, "
+                f"found dual_damping = {self.dual_damping:g}"
             )
 
 

@@ -143,7 +143,7 @@ class RunConfig(BudgetChoice, DropChoice):
     """Settings of a rival method that differ from the published ones."""
     prior: Literal["laplace", "gaussian", "uniform", "student"] = "laplace"
     """Prior of the latent weights."""
-    preset: Literal["default", "paper", "held"] = "default"
+    preset: Literal["default", "paper", "paper-literal", "held"] = "default"
     """The preset that the other settings start from."""
     seed: int = number(0, 0, 2**31 - 1)
     """Seed of everything random."""

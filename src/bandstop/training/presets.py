@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.prune import MANY_RATES_FREEZE, MANY_RATES_RAMP, PAPER, PAPER_KL
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 
-__all__ = ["PAPER_EPOCHS", "held", "live_config", "many_rates", "paper", "starting_config"]
+__all__ = [
+    "LITERAL_EPOCHS",
+    "PAPER_EPOCHS",
+    "held",
+    "live_config",
+    "many_rates",
+    "paper",
+    "paper_literal",
+    "starting_config",
+]
 
-PAPER_EPOCHS = 2700
+LITERAL_EPOCHS = 2700
 """Length of training in the paper."""
+PAPER_EPOCHS = 600
+"""Length of training that reaches the paper's figures."""
 
 
 def starting_config(preset: str | None, *, rates: bool = False) -> RunConfig:
@@ -20,17 +31,19 @@ def starting_config(preset: str | None, *, rates: bool = False) -> RunConfig:
     ``rates``: whether the training is for many rates at once.
 
     >>> starting_config("paper").epochs, starting_config(None, rates=True).epochs
-    (2700, 1200)
+    (600, 1200)
     """
     if preset == "paper":
         return paper(RunConfig(epochs=PAPER_EPOCHS))
+    if preset == "paper-literal":
+        return paper_literal(RunConfig(epochs=LITERAL_EPOCHS))
     if preset == "held":
         return held(RunConfig())
     return many_rates(RunConfig()) if rates else RunConfig()
 
 
-def paper(config: RunConfig) -> RunConfig:
-    """The paper's settings, literal but for its errata: λ = 10, K = 100, Adam, batch 600.
+def paper_literal(config: RunConfig) -> RunConfig:
+    """What the paper prints and nothing else, but for its errata: λ = 10, K = 100, Adam, batch 600.
 
     The epochs stay as asked, so that a short trial of the preset is possible. The paper keeps what passes
     (``--prune.count passing``); a run has the asked count exactly, at a price in this preset.
@@ -40,9 +53,39 @@ def paper(config: RunConfig) -> RunConfig:
     optim = OptimConfig(
         kind="adam", lr=1e-2, latent_lr=1e-2, weight_decay=0.0, batch=600, rule="paper-speed", warmup=0.0
     )
-    net = dataclasses.replace(config.net, adjacency="free", dropout=0.0)
+    net = replace(config.net, adjacency="free", dropout=0.0)
     augment = AugmentConfig(crop=0, warp=0, rotation=0, scale=0, noise=0)
-    return dataclasses.replace(config, preset="paper", prune=prune, optim=optim, net=net, augment=augment)
+    return replace(config, preset="paper-literal", prune=prune, optim=optim, net=net, augment=augment)
+
+
+def paper(config: RunConfig) -> RunConfig:
+    """What the paper prints, and what it leaves open chosen so that its Table 2 comes out.
+
+    What each choice is needed for is in docs/prior-holds.md. What passes the prior's quantile stays; nothing
+    is counted.
+
+    >>> paper(RunConfig()).prune.kl == paper_literal(RunConfig()).prune.kl, paper(RunConfig()).prune.count
+    (True, 'passing')
+    """
+    printed = paper_literal(config)
+    prune = replace(
+        printed.prune,
+        count="passing",
+        prior_std=0.3,
+        dual=1.0,
+        dual_damping=200.0,
+        cool_from=0.3,
+        cool_until=0.6,
+        freeze=0.8,
+    )
+    return replace(
+        printed,
+        preset="paper",
+        prune=prune,
+        optim=replace(printed.optim, average=0.97),
+        net=replace(printed.net, adjacency="skeleton", dropout=0.3),
+        augment=AugmentConfig(crop=0.12, warp=0.25, rotation=0.3, scale=0.15, noise=0.02),
+    )
 
 
 def held(config: RunConfig) -> RunConfig:
@@ -50,8 +93,8 @@ def held(config: RunConfig) -> RunConfig:
 
     See docs/prior-holds.md.
     """
-    prune = dataclasses.replace(config.prune, threshold="held", spacing="probability")
-    return dataclasses.replace(config, preset="held", prior="gaussian", prune=prune)
+    prune = replace(config.prune, threshold="held", spacing="probability")
+    return replace(config, preset="held", prior="gaussian", prune=prune)
 
 
 def many_rates(config: RunConfig) -> RunConfig:
@@ -60,10 +103,8 @@ def many_rates(config: RunConfig) -> RunConfig:
     It has three times the epochs: the latents learn to serve every rate, and one training stands for as many
     as there are budgets.
     """
-    prune = dataclasses.replace(
-        config.prune, gate="hard", leak=0.0, ramp=MANY_RATES_RAMP, freeze=MANY_RATES_FREEZE
-    )
-    return dataclasses.replace(config, epochs=3 * config.epochs, prune=prune)
+    prune = replace(config.prune, gate="hard", leak=0.0, ramp=MANY_RATES_RAMP, freeze=MANY_RATES_FREEZE)
+    return replace(config, epochs=3 * config.epochs, prune=prune)
 
 
 def live_config(config: RunConfig) -> RunConfig:
@@ -76,6 +117,4 @@ def live_config(config: RunConfig) -> RunConfig:
     """
     signal = "motion" if config.net.kind == "gcn" else "places"
     augment = AugmentConfig(crop=0.03, warp=0.1, pace=0.0)
-    return dataclasses.replace(
-        config, chunks=16, signal=signal, augment=augment, optim=dataclasses.replace(config.optim, batch=150)
-    )
+    return replace(config, chunks=16, signal=signal, augment=augment, optim=replace(config.optim, batch=150))
