@@ -19,6 +19,7 @@ import numpy as np
 import tyro
 
 from bandstop.deploy.export import ExportOptions
+from bandstop.deploy.run.bare_metal import CORTEX_M4, chip_flags
 from bandstop.deploy.run.toolchain import compile_c, zig_compiler
 from bandstop.files import write_text
 from bandstop.live import Stream, load_live, make_hand_streams
@@ -86,19 +87,6 @@ SECTIONS {
   /DISCARD/ : { *(.ARM.*) *(.comment) }
 }
 """
-FLAGS = [
-    "-target",
-    "thumb-freestanding-eabihf",
-    "-mcpu=cortex_m4+vfp4d16sp",
-    "-std=c99",
-    "-nostdlib",
-    "-rtlib=compiler-rt",
-    "-ffreestanding",
-    "-fno-unwind-tables",
-    "-fno-asynchronous-unwind-tables",
-    "-fno-sanitize=all",
-    "-Wl,--gc-sections",
-]
 
 
 @dataclass(frozen=True)
@@ -124,7 +112,9 @@ def count(texts: dict[str, str], frames: np.ndarray, aim: str) -> tuple[list[int
         sources = [folder / name for name in ("main.c", "recogniser.c", "recogniser_live.c")]
         link = ["-T", folder / "chip.ld", "-o", folder / "image.elf"]
         level = "-O3" if aim == "speed" else "-Oz"
-        compile_c(zig_compiler(), [*FLAGS, level, *sources, *link], what="building for Cortex-M4")
+        compile_c(
+            zig_compiler(), [*chip_flags(CORTEX_M4), level, *sources, *link], what="building for Cortex-M4"
+        )
         command = [
             "qemu-system-arm",
             "-M",

@@ -21,6 +21,7 @@ from bandstop.live.device import live_texts
 from bandstop.live.recogniser import LiveSettings
 from bandstop.live.windows import WindowPlan
 from tests.deploy.nets_for_tests import CLASSES, make_model, normaliser, sequence
+from tests.deploy.parts_models import parts_model
 from torture.case import Case, Place, Result
 
 __all__ = ["FORMS", "GROUP", "UNIT", "Form", "cases"]
@@ -47,7 +48,7 @@ _NUMBERS = {
 FORMS: dict[str, Form] = {
     **{
         f"{net} {name}{' open-ended' if open_ended else ''}": Form(net, "stream", {**options, **ending})
-        for net in ("gcn", "gcn motion", "lstm")
+        for net in ("gcn", "gcn motion", "tcn parts", "lstm")
         for name, options in _NUMBERS.items()
         if net != "lstm" or "number" not in options  # refused by name
         for open_ended, ending in ((False, {}), (True, {"open_ended": True}))
@@ -78,6 +79,8 @@ def model_of(net: str) -> DeployModel:
     if net == "gcn motion":
         moving = replace(normaliser(), duration=(3.5, 0.7))
         return _moving(moving, small)
+    if net == "tcn parts":
+        return parts_model(rate=0.8, widths=(8, 8, 8))
     return make_model(0.9, **({"kind": "lstm", "hidden": 8} if net == "lstm" else small))
 
 

@@ -24,6 +24,10 @@ from bandstop.training.model_file import load_recogniser
 Say = Callable[..., Any]
 NETS = {
     "gcn": ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 6],
+    "tcn": [
+        *("--chunks", 8, "--net.kind", "tcn", "--net.widths", 12, 16, "--net.kernels", 1, 3),
+        *("--net.strides", 1, 2, "--signal", "places+steps+duration"),
+    ],
     "lstm": ["--chunks", 8, "--net.kind", "lstm", "--net.hidden", 8],
 }
 ASKED = {"rate": 0.9, "weights": 150, "bytes": 1500, "macs": 600}

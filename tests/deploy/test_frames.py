@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import FAST, STRICT
 from bandstop.deploy.verify import reference_scores, signals_of
 from tests.deploy.nets_for_tests import c_files, make_model, sequence
+from tests.deploy.parts_models import parts_model
 from tests.needs import SANITIZERS
 
 BAD_FRAME, TOO_FEW, TOO_MANY, BAD_LENGTH = -1, -2, -3, -4
@@ -115,14 +117,35 @@ def _kinds() -> list[tuple[str, CFiles]]:
     ]
 
 
+def _composed() -> dict[str, CFiles]:
+    """Convolutions over time on all parts of a signal, in every form."""
+    model = parts_model(rate=0.8, widths=(8, 8, 8))
+    inputs = signals_of(model, [sequence(50)])
+    return {
+        "speed": c_files(model, name="net"),
+        "speed open-ended": c_files(model, name="net", open_ended=True),
+        "size": c_files(model, aim="size", name="net"),
+        "int8 open-ended": c_files(model, inputs, number="int8", name="net", open_ended=True),
+        "int16": c_files(model, inputs, number="int16", name="net"),
+    }
+
+
 @pytest.mark.parametrize("kind", range(5), ids=["speed", "dense", "size", "int8", "lstm"])
 def test_fuzzed_frames_under_sanitizers(tmp_path, kind, sanitizer):
-    files = _kinds()[kind][1]
-    (tmp_path / "net.h").write_text(files.header)
-    (tmp_path / "net.c").write_text(files.source)
-    (tmp_path / "fuzz.c").write_text(FUZZER)
-    sources = [tmp_path / "net.c", tmp_path / "fuzz.c"]
-    command = [sanitizer, *STRICT, "-O1", "-g", *SANITIZERS, *sources, "-o", tmp_path / "fuzz"]
+    calm(tmp_path, _kinds()[kind][1], sanitizer)
+
+
+@pytest.mark.parametrize("form", ["speed", "speed open-ended", "size", "int8 open-ended", "int16"])
+def test_fuzzed_frames_of_composed_signals_under_sanitizers(tmp_path, form, sanitizer):
+    calm(tmp_path, _composed()[form], sanitizer)
+
+
+def calm(folder: Path, files: CFiles, compiler: str) -> None:
+    (folder / "net.h").write_text(files.header)
+    (folder / "net.c").write_text(files.source)
+    (folder / "fuzz.c").write_text(FUZZER)
+    sources = [folder / "net.c", folder / "fuzz.c"]
+    command = [compiler, *STRICT, "-O1", "-g", *SANITIZERS, *sources, "-o", folder / "fuzz"]
     subprocess.run(command, check=True)
-    done = subprocess.run([tmp_path / "fuzz"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([folder / "fuzz"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stdout == "calm\n", done.stderr[-2000:]

@@ -17,7 +17,7 @@ from bandstop.deploy.onnx.front_end import network_input
 from bandstop.deploy.verify import reference_scores, signals_of
 from bandstop.record.signal import PARTS
 from tests.deploy.nets_for_tests import make_model, normaliser, sequences
-from tests.deploy.test_tcn import composed
+from tests.deploy.parts_models import composed
 
 NORMALISERS = {
     "bones": normaliser(),

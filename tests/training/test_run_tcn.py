@@ -50,6 +50,9 @@ def test_what_does_not_go_together_is_refused(change, message) -> None:
         dataclasses.replace(SMALL, **change)
 
 
-def test_the_rival_that_makes_nets_smaller_refuses(tiny, tmp_path) -> None:
-    with pytest.raises(ConfigError, match="small-dense makes smaller GCNs and LSTMs"):
-        train_run(dataclasses.replace(SMALL, method="small-dense"), tmp_path / "run", sequences=tiny)
+def test_the_rival_that_makes_nets_smaller_makes_convolutions_narrower(tiny, tmp_path) -> None:
+    found = train_run(dataclasses.replace(SMALL, method="small-dense"), tmp_path / "run", sequences=tiny)
+    whole = train_run(SMALL, tmp_path / "pruned", sequences=tiny)
+    assert found.weights_kept == found.weights_total <= 0.2 * whole.weights_total
+    narrow = load_recogniser(tmp_path / "run").config.net.widths
+    assert all(1 <= width < given for width, given in zip(narrow, SMALL.net.widths, strict=True))

@@ -10,11 +10,12 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import torch
 from torch import nn
 
 from bandstop.errors import BudgetError
 from bandstop.method.budget import Budget
-from bandstop.nets import NetConfig
+from bandstop.nets import NetConfig, build_net
 from bandstop.rivals.masked import MaskedMethod
 from bandstop.rivals.settings import Settings
 
@@ -50,12 +51,18 @@ class SmallDense(MaskedMethod[SmallDenseSettings]):
         self.freeze({layer.name: self.band(layer).mask.clone() for layer in self.layers})
 
 
-def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int) -> int:
+def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int, chunks: int = 32) -> int:
     """Weights of two or more dimensions of the net that ``build_net`` makes.
 
     >>> weight_count(NetConfig(combine="sum"), joints=21, signal=96, classes=45)
     39400
+    >>> weight_count(NetConfig(kind="tcn"), joints=22, signal=256, classes=28)
+    252672
     """
+    if config.kind == "tcn":
+        with torch.device("meta"):  # shapes alone, no numbers
+            net = build_net(config, joints=joints, signal=signal, classes=classes, chunks=chunks)
+        return sum(weight.numel() for weight in net.parameters() if weight.ndim > 1)
     if config.kind == "lstm":
         inputs = [joints * 3] + [config.hidden] * (config.layers - 1)
         return sum(4 * config.hidden * (i + config.hidden) for i in inputs) + config.hidden * classes
@@ -68,7 +75,14 @@ def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int) -
 
 
 def small_dense_sizes(
-    config: NetConfig, budget: Budget | float, *, joints: int, signal: int, classes: int, unpruned: int = 0
+    config: NetConfig,
+    budget: Budget | float,
+    *,
+    joints: int,
+    signal: int,
+    classes: int,
+    unpruned: int = 0,
+    chunks: int = 32,
 ) -> NetConfig:
     """The same kind of net, with at most as many weights as ``budget`` keeps of the given one.
 
@@ -76,6 +90,7 @@ def small_dense_sizes(
     whose proportions are nearest to the given net's (least deviation of ``log(size/given size)``). Where
     that is lopsided, because the adjacencies or a wide classifier eat the budget, nets with a dense
     bottleneck before the classifier and with adjacencies that are not learned stand for choice as well.
+    Convolutions over time get narrower, all by one factor.
 
     >>> small = small_dense_sizes(NetConfig(combine="sum"), 0.9, joints=21, signal=96, classes=45)
     >>> small.channels, small.heads, small.filters, weight_count(small, joints=21, signal=96, classes=45)
@@ -83,9 +98,11 @@ def small_dense_sizes(
     >>> small = small_dense_sizes(NetConfig(combine="sum"), 0.98, joints=21, signal=96, classes=45)
     >>> small.dense, small.adjacency, weight_count(small, joints=21, signal=96, classes=45)
     (3, 'fixed', 782)
+    >>> small_dense_sizes(NetConfig(kind="tcn"), 0.98, joints=22, signal=256, classes=28).widths
+    (10, 17, 20)
     """
     asked = budget if isinstance(budget, Budget) else Budget.rate(budget)
-    count = partial(weight_count, joints=joints, signal=signal, classes=classes)
+    count = partial(weight_count, joints=joints, signal=signal, classes=classes, chunks=chunks)
     allowed = asked.connections(prunable=count(config), unpruned=unpruned)
     offers: list[tuple[float, int, NetConfig]] = []
     for structure in _structures(config):
@@ -117,6 +134,12 @@ def _smaller(config: NetConfig, allowed: int, count: Callable[[NetConfig], int])
     if config.kind == "lstm":
         yield from (dataclasses.replace(config, hidden=h) for h in range(1, config.hidden + 1))
         return
+    if config.kind == "tcn":
+        widest = max(config.widths)
+        for width in range(1, widest + 1):
+            widths = tuple(max(1, round(given * width / widest)) for given in config.widths)
+            yield dataclasses.replace(config, widths=widths)
+        return
     for channels, heads, filters in product(
         _sizes(config.channels), _sizes(config.heads), _sizes(config.filters)
     ):
@@ -145,11 +168,12 @@ def _sizes(most: int) -> list[int]:
 
 def _deviation(small: NetConfig, given: NetConfig) -> float:
     """Standard deviation of ``log(size/given size)``."""
-    names = (
-        ["hidden"]
-        if given.kind == "lstm"
-        else ["channels", "heads", "filters"] + ["dense"] * bool(given.dense)
-    )
-    logs = [math.log(getattr(small, n) / getattr(given, n)) for n in names]
+    if given.kind == "tcn":
+        pairs = list(zip(small.widths, given.widths, strict=True))
+    else:
+        gcn = ["channels", "heads", "filters"] + ["dense"] * bool(given.dense)
+        names = ["hidden"] if given.kind == "lstm" else gcn
+        pairs = [(getattr(small, n), getattr(given, n)) for n in names]
+    logs = [math.log(size / of) for size, of in pairs]
     mean = sum(logs) / len(logs)
     return math.sqrt(sum((x - mean) ** 2 for x in logs) / len(logs))

@@ -15,7 +15,6 @@ from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.engine.planned import PlannedBudget
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
-from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
 from bandstop.method.gate import Gate, gate
 from bandstop.method.priors import Prior, prior
@@ -263,6 +262,6 @@ def net_for(config: RunConfig, *, joints: int, signal: int, classes: int, chunks
     """The net to train: as asked, but for the rival that spends its budget on a smaller dense net."""
     if config.method != "small-dense" or config.budget is None:
         return config.net
-    if config.net.kind == "tcn":
-        raise ConfigError("method small-dense makes smaller GCNs and LSTMs, found --net.kind tcn")
-    return rivals.small_dense_sizes(config.net, config.budget, joints=joints, signal=signal, classes=classes)
+    return rivals.small_dense_sizes(
+        config.net, config.budget, joints=joints, signal=signal, classes=classes, chunks=chunks
+    )

@@ -22,6 +22,7 @@ __all__ = [
     "CORTEX_M4",
     "Chip",
     "Footprint",
+    "chip_flags",
     "chip_footprint",
     "chip_image",
     "footprint",
@@ -45,21 +46,26 @@ CORTEX_M0PLUS = Chip("Cortex-M0+", "thumb-freestanding-eabi", "cortex_m0plus", f
 ENABLE_FPU = '*(volatile uint32_t *)0xE000ED88u |= 0xF00000u; __asm__ volatile("dsb\\n isb");'
 ALLOCATED, WRITABLE, EMPTY = 2, 1, 8
 """Flags and kind of ELF sections."""
-FLAGS = (
+BARE = (
     "-std=c99",
-    "-ffunction-sections",
-    "-fdata-sections",
     "-nostdlib",
     "-rtlib=compiler-rt",
     "-ffreestanding",
     "-fno-unwind-tables",
     "-fno-asynchronous-unwind-tables",
     "-fno-sanitize=all",
-    "-Wframe-larger-than=0",
     "-Wl,--gc-sections",
-    "-T",
-    "chip.ld",
 )
+FLAGS = ("-ffunction-sections", "-fdata-sections", "-Wframe-larger-than=0", "-T", "chip.ld")
+
+
+def chip_flags(chip: Chip) -> list[str]:
+    """What the compiler must be told for any image without an operating system.
+
+    >>> chip_flags(CORTEX_M4)[:3]
+    ['-target', 'thumb-freestanding-eabihf', '-mcpu=cortex_m4+vfp4d16sp']
+    """
+    return ["-target", chip.target, f"-mcpu={chip.cpu}", *BARE]
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ def link_for_chip(
     texts = {**sources, "main.c": Template(main).substitute(values) + "\n"}
     for part in ("start.c", "chip.ld"):
         texts[part] = load_template(part, "bandstop.deploy.run.templates").substitute(values) + "\n"
-    arguments = ["-target", chip.target, f"-mcpu={chip.cpu}", optimise, *FLAGS]
+    arguments = [*chip_flags(chip), optimise, *FLAGS]
     what = f"building for {chip.name}"
     return build(texts, arguments, output="image.elf", what=what, compiler=zig_compiler())
 
