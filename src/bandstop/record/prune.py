@@ -25,6 +25,7 @@ __all__ = [
     "PAPER_COOL",
     "PAPER_KL",
     "Allocation",
+    "Coordinates",
     "Count",
     "Gain",
     "Histogram",
@@ -40,6 +41,7 @@ Count = Literal["exact", "passing"]
 Histogram = Literal["layer", "pooled"]
 Start = Literal["auto", "rank", "scale"]
 Spacing = Literal["width", "probability"]
+Coordinates = Literal["gaussian", "prior"]
 Gain = Literal["variance", "fixed", "learned"]
 
 ALLOCATIONS: tuple[str, ...] = get_args(Allocation)
@@ -94,6 +96,9 @@ class PruneChoices:
     dual: float = number(0.0, 0)
     """Speed of the dual variable that steers the observed rate to the asked one through the loss; 0 for none.
     For thresholds from the prior's quantile."""
+    coordinates: Coordinates = "gaussian"
+    """Threshold held: the optimiser moves the latents in gaussian coordinates, in which every prior has the
+    steps of a gaussian one, or in the prior's own."""
     spacing: Spacing = "width"
     """Bins of the histogram of equal width, or of equal probability under the prior."""
 
