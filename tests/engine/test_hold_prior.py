@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from bandstop import Pruner, Recipe
+from bandstop import MultiRatePruner, Pruner, Recipe
 from bandstop.engine.prior_fit import fit_of_layers
+from bandstop.errors import ConfigError
 from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
 from bandstop.method.priors_tabulated import Tabulated
 from bandstop.method.schedules import Constant
@@ -33,6 +34,52 @@ def test_the_prior_holds_from_the_end_of_the_ramp(prior: Prior, rate: float) -> 
     assert max(fit.kl for fit in fit_of_layers(pruner).values()) < 0.01
     train(model, pruner, 8)
     assert kept(pruner.finalize()) == round((1 - rate) * 17 * 240)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: type(prior).__name__)
+def test_the_recipe_as_it_is_holds_any_prior_and_its_weights_have_the_priors_tail(prior: Prior) -> None:
+    model = wide()
+    pruner = Pruner(model, 0.9, steps=40, recipe=Recipe.held(prior))
+    train(model, pruner, 29)
+    assert not pruner.frozen and abs(pruner.rate - 0.9) < 0.002
+    assert max(fit.kl for fit in fit_of_layers(pruner).values()) < 0.01
+    for layer in pruner.layers:
+        assert layer.band is not None
+        latent, scale = layer.band.latent_of(layer.latent.detach()), fit_of_layers(pruner)[layer.name].scale
+        density = pruner.counts[layer.name] / latent.numel()
+        expected = prior.magnitude_quantile(1 - density)
+        assert float(layer.band.latent_threshold()) / scale == pytest.approx(expected, rel=0.03)
+        half = latent.abs()[latent.abs() > layer.band.latent_threshold()].median() / scale
+        assert float(half) == pytest.approx(prior.magnitude_quantile(1 - density / 2), rel=0.1)
+    before = getattr(*pruner.layers[1].owners[0]).detach().clone()
+    pruner.freeze()
+    after = getattr(*pruner.layers[1].owners[0]).detach()
+    both = (before != 0) & (after != 0)
+    assert int(both.sum()) > 50 and torch.allclose(before[both], after[both], rtol=0.3, atol=0.02)
+
+
+def test_copies_of_a_finished_network_have_its_weights() -> None:
+    model = wide()
+    pruner = Pruner(model, 0.9, steps=20, recipe=Recipe.held(StudentT(1.0)))
+    average = torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda old, new, count: new)
+    train(model, pruner, 20)
+    average.update_parameters(model)
+    for one, two in zip(average.module.buffers(), model.buffers(), strict=True):
+        one.copy_(two)
+    inputs = torch.randn(7, 12)
+    assert torch.allclose(average(inputs), model(inputs), rtol=1e-3, atol=1e-4)
+
+
+def test_the_priors_own_coordinates_can_be_asked_for() -> None:
+    own = replace(Recipe.held(Laplace(1.0)), coordinates="prior")
+    pruner = Pruner(wide(), 0.9, steps=10, recipe=own)
+    assert own.trained_prior == Laplace(1.0)
+    assert all("table" not in dict(layer.band.named_buffers()) for layer in pruner.layers if layer.band)
+
+
+def test_many_rates_at_once_refuse_it() -> None:
+    with pytest.raises(ConfigError, match="threshold='empirical'"):
+        MultiRatePruner(wide(), (0.5, 0.9), steps=10, recipe=Recipe.held())
 
 
 def test_the_default_does_not_hold_it() -> None:

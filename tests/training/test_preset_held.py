@@ -48,6 +48,23 @@ def test_the_paper_preset_changes_nothing_that_the_paper_prints(tiny: SequenceSe
     assert metrics.weights_kept == rows(tmp_path)[-1]["kept"]  # what passed at the freeze, and no count
 
 
+def test_a_run_whose_prior_has_gaussian_coordinates_resumes_bit_for_bit(
+    tiny: SequenceSet, tmp_path: Path
+) -> None:
+    config = dataclasses.replace(held(dataclasses.replace(SMALL, epochs=8)), prior="laplace")
+    train_run(config, tmp_path / "whole", sequences=tiny)
+
+    def stop(row: dict[str, object]) -> None:
+        if row["epoch"] == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_run(config, tmp_path / "part", sequences=tiny, show=stop, checkpoint_seconds=0.0)
+    train_run(config, tmp_path / "part", sequences=tiny, resume=True, checkpoint_seconds=0.0)
+    one, two = rows(tmp_path / "part"), rows(tmp_path / "whole")
+    assert [row["loss"] for row in one] == [row["loss"] for row in two]
+
+
 def test_a_run_with_a_dual_variable_resumes_bit_for_bit(tiny: SequenceSet, tmp_path: Path) -> None:
     config = paper(dataclasses.replace(SMALL, epochs=8))
     whole = train_run(config, tmp_path / "whole", sequences=tiny)

@@ -19,9 +19,11 @@ __all__ = ["compared"]
 def compared(values: Sequence[Tensor], recipe: Recipe, bins: Bins) -> tuple[list[Tensor], Prior, Bins]:
     """Latents of each layer, the prior they should follow, and the bins.
 
-    Where latents are held, the prior's scale follows the layer: they are divided by it.
+    Where latents are held, the prior's scale follows the layer: they are divided by it. Where they are the
+    image of gaussian numbers, these are compared with the gaussian: over bins of equal probability the
+    divergence is the same.
     """
-    found, prior = list(values), recipe.prior
+    found, prior = list(values), recipe.trained_prior
     if recipe.threshold == "held":
         found = [value / scale_to_prior(value.detach(), prior) for value in found]
     if recipe.spacing == "width":

@@ -3,6 +3,8 @@
 Every few steps each latent of a layer goes a fraction of the way to the prior's quantile of its rank
 (``bandstop.method.transport``). The prior's scale follows the layer: only the shape is held, so a layer whose
 latents all grow is not held back. A rate r is then the threshold ``a = s·F⁻¹(r)`` with the layer's scale s.
+Under other priors than a gaussian one, what is held here are their gaussian coordinates
+(``bandstop.method.chart``).
 """
 
 from __future__ import annotations

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from bandstop.engine.attach.charted import ChartedBandStop
+from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.compared import compared
+from bandstop.engine.recipe import Recipe
 from bandstop.method.histogram.kl import kl_to_prior
 from bandstop.method.priors import Prior
 from bandstop.method.transport import scale_to_prior
@@ -42,9 +45,15 @@ def fit_of_layers(pruner: Pruner) -> dict[str, LayerFit]:
     recipe, values = pruner.recipe, [layer.free(layer.latent.detach()) for layer in pruner.layers]
     seen, prior, bins = compared(values, recipe, pruner.bins)
     found = [float(kl_to_prior([value], prior, bins)) for value in seen]
-    scales = [float(scale_to_prior(v, recipe.prior)) if recipe.threshold == "held" else 1.0 for v in values]
+    scales = [_scale(layer, recipe, v) for layer, v in zip(pruner.layers, values, strict=True)]
     rows = zip(pruner.layers, found, scales, strict=True)
     return {layer.name: LayerFit(float(f"{kl:.5g}"), scale) for layer, kl, scale in rows}
+
+
+def _scale(layer: PrunedLayer, recipe: Recipe, values: Tensor) -> float:
+    if isinstance(layer.band, ChartedBandStop):
+        return float(layer.band.scale)
+    return float(scale_to_prior(values, recipe.prior)) if recipe.threshold == "held" else 1.0
 
 
 @torch.no_grad()

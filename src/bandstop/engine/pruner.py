@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.attach.checks import check_model, check_steps
 from bandstop.engine.attach.groups import optimiser_groups
 from bandstop.engine.attach.latents import first_latent
@@ -91,8 +92,12 @@ class Pruner(Verbs):
 
     def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
         """Parametrisation and first latent of a layer."""
-        gain, latent = first_latent(layer, self.recipe.prior, self.recipe.start)
-        return BandStop(self.recipe.gate, gain, learn_gain=self.recipe.gain == "learned"), latent
+        recipe, learned = self.recipe, self.recipe.gain == "learned"
+        gain, latent = first_latent(layer, recipe.trained_prior, recipe.start)
+        if recipe.charted:
+            count = layer.free(layer.latent).numel()
+            return ChartedBandStop(recipe.gate, gain, recipe.prior, count, learn_gain=learned), latent
+        return BandStop(recipe.gate, gain, learn_gain=learned), latent
 
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0
@@ -194,7 +199,7 @@ class Pruner(Verbs):
             return
         if self.recipe.freeze < 1 and self.progress >= self.recipe.freeze:
             self.freeze()
-        elif self.taken % self.recipe.every == 0:
+        elif self.taken % self.recipe.every == 0 or self.recipe.holds_fast(self.progress):
             self._update()
             if self.dual is not None:
                 self.dual.step(self.kept, self.bound.total(self.recipe.ramp(self.progress)))
@@ -213,13 +218,15 @@ class Pruner(Verbs):
     @torch.no_grad()
     def _update(self) -> None:
         if self.recipe.threshold == "held":
-            pull_to_prior(self.layers, self.recipe.prior, self.recipe.hold(self.progress))
+            pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
         levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents())
         temperature, self.noted_counts = self.recipe.temperature(self.progress), levels.counts
         for layer in self.layers:
             assert layer.band is not None
             stretch = None if levels.gains is None else levels.gains[layer.name]
             layer.band.set_levels(levels.thresholds[layer.name], temperature, stretch)
+            if isinstance(layer.band, ChartedBandStop):
+                layer.band.set_chart(*self.thresholds.chart(layer.free(layer.latent.detach()), layer.name))
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
@@ -241,7 +248,7 @@ class Pruner(Verbs):
         self._require_finite()
         with telling(f"choosing the connections that stay, of {self.bound.prunable:,}"):
             masks = self.selection()
-        self.fixed_thresholds = {name: float(value) for name, value in self.layers.thresholds().items()}
+        self.fixed_thresholds = self.layers.latent_thresholds()
         for layer in self.layers:
             layer.freeze(masks[layer.name])
         self.noted_counts = {name: count_kept(mask) for name, mask in masks.items()}

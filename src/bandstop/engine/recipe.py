@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bandstop.errors import ConfigError
+from bandstop.method.chart import BASE
 from bandstop.method.gate import Gate, Logistic, Soft
 from bandstop.method.priors import Gaussian, Laplace, Prior
 from bandstop.method.schedules import Constant, Geometric, Ramp, Rise, Schedule, Window
@@ -68,6 +69,29 @@ class Recipe(PruneChoices):
         for name in ("ramp", "temperature", "kl", "hold"):
             if not callable(value := getattr(self, name)):
                 raise ConfigError(f"{name} must be a Schedule such as Constant(1.0), found {value!r}")
+
+    @property
+    def trained_prior(self) -> Prior:
+        """What the trained numbers follow: the prior, or a gaussian where they are its coordinates.
+
+        >>> Recipe.held(Laplace(1.0)).trained_prior, Recipe(prior=Laplace(2.0)).trained_prior
+        (Gaussian(scale=1.0), Laplace(scale=2.0))
+        """
+        return BASE if self.charted else self.prior
+
+    @property
+    def charted(self) -> bool:
+        """Whether latents are the prior's image of gaussian numbers (``bandstop.method.chart``)."""
+        other = not isinstance(self.prior, Gaussian)
+        return self.threshold == "held" and self.coordinates == "gaussian" and other
+
+    def holds_fast(self, progress: float) -> bool:
+        """Whether latents are held at every step: from the end of the ramp on, until the mask is fixed.
+
+        >>> Recipe.held().holds_fast(0.5), Recipe.held().holds_fast(0.7), Recipe().holds_fast(0.7)
+        (False, True, False)
+        """
+        return self.threshold == "held" and self.ramp(progress) >= 1
 
     @staticmethod
     def of(recipe: Recipe | None) -> Recipe:

@@ -28,13 +28,13 @@ def take_snapshot(pruner: Pruner) -> dict[str, Any]:
     layers = {}
     for layer in pruner.layers:
         assert layer.band is not None
-        threshold = pruner.fixed_thresholds.get(layer.name, float(layer.band.threshold))
+        threshold = pruner.fixed_thresholds.get(layer.name, float(layer.band.latent_threshold()))
         layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
     if pruner.frozen:
         return {"layers": layers}
     shards, values = (
         Shards.of({layer.name: layer.latent.detach() for layer in pruner.layers}),
-        [local(layer.latent) for layer in pruner.layers],
+        [layer.band.latent_of(local(layer.latent)) for layer in pruner.layers if layer.band is not None],
     )
     total: Total = (lambda numbers: numbers) if shards is None else shards.sum
     thresholds = [row["threshold"] for row in layers.values()]

@@ -17,7 +17,9 @@ from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.topk import count_above, pooled_thresholds, thresholds_for
 from bandstop.engine.shards.tensor import is_sharded
+from bandstop.method.chart import PassingScale
 from bandstop.method.gain import VarianceGain
+from bandstop.method.transport import scale_to_prior
 
 __all__ = ["Levels", "Thresholds"]
 
@@ -57,7 +59,9 @@ class Thresholds:
             competing = recipe.threshold == "held" and recipe.allocation == "learned"
             rule = "uniform" if competing else recipe.allocation
             self.allocate = partial(allocate, rule, floor=recipe.floor, given=given, stacked=bound.stacked)
-        self.gain = VarianceGain(recipe.prior, recipe.gate) if recipe.gain == "variance" else None
+        self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
+        self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
+        self.densities: dict[str, float] = {}
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
@@ -81,7 +85,9 @@ class Thresholds:
         """The levels when ``ramp`` (0 … 1) of the final pruning applies."""
         in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
         if self.recipe.threshold == "held":
-            thresholds = held_thresholds(latents, self.counts(ramp, latents), self.recipe.prior)
+            counts = self.counts(ramp, latents)
+            self.densities = {name: counts[name] / latents[name].numel() for name in latents}
+            thresholds = held_thresholds(latents, counts, self.recipe.trained_prior)
             return self._levels(ramp, latents, thresholds, count_above(latents, thresholds))
         if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
             total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
@@ -92,6 +98,12 @@ class Thresholds:
             return self._levels(ramp, latents, thresholds, None)
         counts = self.counts(ramp, latents)
         return self._levels(ramp, latents, thresholds_for(latents, counts), counts)
+
+    def chart(self, numbers: Tensor, name: str) -> tuple[Tensor, Tensor]:
+        """Spread of a layer's trained numbers and scale of its prior, at the density of the last levels."""
+        assert self.passing is not None
+        spread = scale_to_prior(numbers, self.recipe.trained_prior)
+        return spread, spread * self.passing(self.densities[name])
 
     def _levels(
         self,

@@ -25,6 +25,7 @@ __all__ = [
     "PAPER_COOL",
     "PAPER_KL",
     "Allocation",
+    "Coordinates",
     "Count",
     "Gain",
     "Histogram",
@@ -40,6 +41,7 @@ Count = Literal["exact", "passing"]
 Histogram = Literal["layer", "pooled"]
 Start = Literal["auto", "rank", "scale"]
 Spacing = Literal["width", "probability"]
+Coordinates = Literal["gaussian", "prior"]
 Gain = Literal["variance", "fixed", "learned"]
 
 ALLOCATIONS: tuple[str, ...] = get_args(Allocation)
@@ -97,6 +99,9 @@ class PruneChoices:
     dual_damping: float = number(0.0, 0)
     """How strongly the dual variable also answers the excess of the moment, so that the rate does not swing
     around the asked one."""
+    coordinates: Coordinates = "gaussian"
+    """Threshold held: the optimiser moves the latents in gaussian coordinates, in which every prior has the
+    steps of a gaussian one, or in the prior's own."""
     spacing: Spacing = "width"
     """Bins of the histogram of equal width, or of equal probability under the prior."""
 

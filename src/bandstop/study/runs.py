@@ -81,6 +81,8 @@ def digest(config: RunConfig) -> str:
     settings = dataclasses.asdict(config)
     if config.reading == AS_IT_SAYS:  # runs of before this setting keep their ids
         del settings["reading"]
+    if config.prune.coordinates == "gaussian":  # likewise
+        del settings["prune"]["coordinates"]
     text = json.dumps(settings, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 

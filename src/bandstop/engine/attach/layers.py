@@ -63,6 +63,11 @@ class PrunedLayers(list[PrunedLayer]):
         """The gates' thresholds at present."""
         return {layer.name: layer.band.threshold for layer in self if layer.band is not None}
 
+    def latent_thresholds(self) -> dict[str, float]:
+        """The same in the units of the latents, as numbers."""
+        bands = {layer.name: layer.band for layer in self if layer.band is not None}
+        return {name: float(band.latent_threshold()) for name, band in bands.items()}
+
     def attach(self, bands: Sequence[tuple[BandStop, Tensor]], then: Callable[[], None]) -> None:
         """Put a band and a latent on every layer and do ``then``; if anything fails, all is as it was."""
         before: list[Tensor] = []

@@ -99,6 +99,19 @@ class BandStop(OptionalMask):
         if stretch is not None:
             self.stretch.fill_(stretch)
 
+    def latent_of(self, trained: Tensor) -> Tensor:
+        """The latents that the trained numbers stand for: themselves, unless they are coordinates."""
+        return trained
+
+    def latent_threshold(self) -> Tensor:
+        """The gate's threshold, in the units of the latents."""
+        return self.threshold
+
+    def open(self) -> None:
+        """Let everything pass: averaged copies, which have no mask, take this and so the weights over."""
+        self.threshold.zero_()
+        self.temperature.fill_(torch.finfo(self.temperature.dtype).tiny)
+
     def forward(self, latent: Tensor) -> Tensor:
         if self.mask is not None:
             # A sharded mask cannot meet the gathered latent, which holds the zeros itself (see ``hold``).
@@ -190,10 +203,7 @@ class PrunedLayer:
         """Fix the mask; kept latents take their effective values, so that the function does not jump."""
         assert self.band is not None
         local(self.latent).copy_(nonzero(self.effective(), mask))
-        # An open gate: averaged copies, which have no mask, take these two over and with them the same
-        # weights.
-        self.band.threshold.zero_()
-        self.band.temperature.fill_(torch.finfo(self.band.temperature.dtype).tiny)
+        self.band.open()
         self.set_mask(mask)
 
     def set_mask(self, mask: Tensor | None) -> None:

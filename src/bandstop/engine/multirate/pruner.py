@@ -86,7 +86,7 @@ class MultiRatePruner(Pruner):
         if passes < 1:
             raise ConfigError(f"a step needs at least 1 pass, found {passes}")
         recipe = recipe or many_rates_recipe()
-        if recipe.threshold == "prior":
+        if recipe.threshold != "empirical":
             raise ConfigError(
                 "many rates at once need thresholds from the latents' own quantiles (threshold='empirical')"
             )
