@@ -61,6 +61,8 @@ BAD = {
     "no budget": ('[[grid]]\ndata = "tiny"', "pmp needs a rate"),
     "two budgets": (GRID + "settings.weights = 9", "one budget at a time"),
     "no teacher": (GRID + 'teachers = { seeds = "same" }', "no dense run of tiny .*with seed 0"),
+    "no pruned teacher": (GRID + "teachers = { rate = 0.5 }", "no pmp run at 0.5 of tiny .*with seed 0"),
+    "two rates of teachers": (GRID + "teachers = { rate = [0.5, 0.6] }", "rate must be one number"),
     "bad teachers": (
         GRID + 'teachers = { seed = "same" }',
         "'seed' is not known here; it can hold seeds, variant",
@@ -151,6 +153,13 @@ def test_the_preset_is_the_paper_s_and_can_be_changed(plan_file: Write) -> None:
         published.net,
         published.augment,
     )
+
+
+def test_teachers_may_be_pruned_runs_at_a_rate(plan_file: Write) -> None:
+    taught = '[[grid]]\ndata = "tiny"\nmethod = "pmp"\nrate = [0.9]\nseed = [0, 1]\n'
+    path = plan_file(taught + GRID + 'seed = [1]\nteachers = { seeds = "all", rate = 0.9 }\n')
+    students = [r for r in runs(path) if r.teachers]
+    assert [[t.split("-")[1] + t.split("-")[3] for t in r.teachers] for r in students] == [["pmp90"] * 2]
 
 
 def test_only_keeps_teachers(plan_file: Write) -> None:

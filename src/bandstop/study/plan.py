@@ -19,12 +19,19 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Teachers:
-    """Which dense runs of the study a grid's runs learn from; always on the same data and fold."""
+    """Which runs of the study a grid's runs learn from; always on the same data and fold."""
 
     seeds: Literal["same", "all"] | tuple[int, ...] = "same"
-    """The dense run with the student's seed, those of all seeds, or of the listed ones."""
+    """The teacher with the student's seed, those of all seeds, or of the listed ones."""
     variant: str = DEFAULT
-    """Variant of the dense runs."""
+    """Variant of the teachers."""
+    rate: float | None = None
+    """Rate of the teachers, which are trained by PMP; dense runs without one."""
+
+    @property
+    def kind(self) -> str:
+        """What they are, for messages."""
+        return "dense run" if self.rate is None else f"pmp run at {self.rate:g}"
 
 
 @dataclass(frozen=True)
@@ -153,11 +160,14 @@ def _grid(table: Mapping[str, Any], where: str, variants: Mapping[str, Any]) -> 
 def _teachers(table: Any, where: str) -> Teachers:
     if not isinstance(table, Mapping):
         raise ConfigError(f'{where} must be a table such as {{ seeds = "same" }}, found {table!r}')
-    _known(table, ("seeds", "variant"), where)
+    _known(table, ("seeds", "variant", "rate"), where)
     seeds = table.get("seeds", "same")
     if seeds not in ("same", "all"):
         seeds = _values(seeds, int, f'{where} seeds (or "same" or "all")')
-    return Teachers(seeds=seeds, variant=_text(table, "variant", where, DEFAULT))
+    rates = _axes({"rate": table["rate"]}, where, Grid)["rate"] if "rate" in table else (None,)
+    if len(rates) > 1:
+        raise ConfigError(f"{where} rate must be one number, found {list(rates)}")
+    return Teachers(seeds=seeds, variant=_text(table, "variant", where, DEFAULT), rate=rates[0])
 
 
 def _axes(table: Mapping[str, Any], where: str, kind: type, also: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -171,14 +171,14 @@ def _teachers(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, 
     found = {
         run.axes.seed: run.id
         for run in plain
-        if (run.axes.data, run.axes.fold, run.axes.method, run.axes.variant)
-        == (axes.data, axes.fold, "dense", asked.variant)
+        if (run.axes.data, run.axes.fold, run.axes.method, run.axes.variant, run.axes.rate)
+        == (axes.data, axes.fold, "dense" if asked.rate is None else "pmp", asked.variant, asked.rate)
         and (seeds is None or run.axes.seed in seeds)
     }
     missing = [str(seed) for seed in seeds or () if seed not in found]
     if missing or not found:
         raise ConfigError(
-            f"{where} teachers: the study has no dense run of {axes.data} (variant {asked.variant}) "
+            f"{where} teachers: the study has no {asked.kind} of {axes.data} (variant {asked.variant}) "
             f"with seed {' or '.join(missing) or 'of any kind'}; add a [[grid]] of them, without teachers "
             "of its own"
         )
