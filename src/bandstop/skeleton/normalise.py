@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.record.signal import PARTS
+from bandstop.record.signal import PARTS, SHARED, UNSCALED
 from bandstop.skeleton.parts import Part, part_values
 
 __all__ = ["MOST_CHUNKS", "STEP", "Normaliser", "body_size", "centred"]
@@ -93,6 +93,12 @@ class Normaliser:
             return self.chunks * sum(PARTS[part.name] for part in self.parts)
         return 3 * self.chunks if self.duration is None else 6 * self.chunks - 2
 
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Which values of a chunk convolutions over time read once, not at every joint."""
+        names = [part.name for part in self.parts for _ in range(PARTS[part.name])]
+        return tuple(place for place, name in enumerate(names) if name in SHARED)
+
     @staticmethod
     def fit(
         chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None, parts: Sequence[str] = ()
@@ -112,10 +118,10 @@ class Normaliser:
         return replace(found, parts=tuple(found._measured(name, body) for name in parts))
 
     def _measured(self, name: str, body: Tensor) -> Part:
-        """A part, measured on places in units of body size; places and durations have scales already."""
+        """A part, measured on places in units of body size; places and what joints share have scales."""
         if name == "places":
             return Part(name, self.node_scale)
-        if name == "duration":
+        if name in UNSCALED:
             return Part(name)
         return Part.fit(name, part_values(name, body, self.edges, self.root, None))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,10 +46,17 @@ class TrainingData:
         return len(self.source.class_names)
 
     @property
-    def shape(self) -> dict[str, int]:
+    def shape(self) -> dict[str, Any]:
         """What a network must know of the data to be built."""
         _, joints, values = self.judge_signals.shape
-        return {"joints": joints, "signal": values, "classes": self.classes, "chunks": self.normaliser.chunks}
+        n = self.normaliser
+        return {
+            "joints": joints,
+            "signal": values,
+            "classes": self.classes,
+            "chunks": n.chunks,
+            "shared": n.shared,
+        }
 
     def frames_digest(self) -> str:
         """A hash of frames, labels and split: a resumed run must see the same."""

@@ -119,6 +119,7 @@ def load_recogniser(run: str | Path) -> Recogniser:
             signal=normaliser.values,
             classes=len(names),
             chunks=normaliser.chunks,
+            shared=normaliser.shared,
             edges=normaliser.edges,
         )
         net.load_state_dict(state)

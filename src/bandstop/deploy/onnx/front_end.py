@@ -76,6 +76,10 @@ def _part(name: str, body: Any, length: int, normaliser: dict[str, Any]) -> Any:
         moved = np.zeros_like(body)
         moved[LAGS[name] :] = body[LAGS[name] :] - body[: -LAGS[name]]
         return moved
+    if name == "moment":
+        count = len(body)
+        line = np.linspace(-np.sqrt(3), np.sqrt(3), count) if count > 1 else np.zeros(1)
+        return np.broadcast_to(line[:, None, None], (count, joints, 1))
     if name == "duration":
         mean, deviation = normaliser["duration"]
         return np.full((*body.shape[:2], 1), (np.log(length) - mean) / deviation)

@@ -10,7 +10,7 @@ from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
 from bandstop.nets import NetConfig, build_net
 from bandstop.record.rejection import Rejection
-from bandstop.record.signal import signal_parts
+from bandstop.record.signal import UNSCALED, signal_parts
 from bandstop.record.typed_json import build, checked
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.skeleton.parts import Part
@@ -82,6 +82,7 @@ def rebuild(described: dict[str, object]) -> DeployModel:
         signal=normaliser.values,
         classes=len(classes),
         chunks=normaliser.chunks,
+        shared=normaliser.shared,
         edges=edges,
     )
     names = tuple(joints.split("|")) if joints else ()
@@ -104,7 +105,7 @@ def _parts(described: object, nodes: tuple[float, ...], lasting: bool) -> tuple[
     rows = checked(described, dict[str, tuple[tuple[float, ...], tuple[float, ...]]], "parts")
     signal_parts("+".join(["places", *rows]))  # refuses what is no signal
     for name, (scale, offset) in rows.items():
-        scales, offsets = len(nodes) * (name != "duration"), len(nodes) * (name == "distances")
+        scales, offsets = len(nodes) * (name not in UNSCALED), len(nodes) * (name == "distances")
         if len(scale) != scales or min(scale, default=1) <= 0 or len(offset) != offsets:
             raise ValueError(f"the part {name} must have a scale for each joint")
     if ("duration" in rows) != lasting:
