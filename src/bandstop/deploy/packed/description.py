@@ -41,6 +41,10 @@ def describe(model: DeployModel) -> dict[str, object]:
     }
     if n.duration is not None:
         found["d"] = n.duration
+    if n.unit is not None:
+        found["z"] = float(f"{n.unit:.6g}")
+    if n.facing is not None:
+        found["f"] = n.facing
     if model.rejection is not None:
         found["t"] = [model.rejection.temperature, model.rejection.threshold]
     if n.parts:
@@ -70,6 +74,8 @@ def rebuild(described: dict[str, object]) -> DeployModel:
         int(str(described["m"])),
         None if lasting is None else (float(lasting[0]), float(lasting[1])),
         _parts(described.get("p"), tuple(map(float, scale)), lasting is not None),
+        checked(described.get("z"), float | None, "unit"),
+        checked(described.get("f"), tuple[int, int] | None, "facing"),
     )
     if not all(0 <= end < len(scale) for end in (*ends, normaliser.root)) or normaliser.chunks < 1:
         raise ValueError("a joint's number is out of range")
