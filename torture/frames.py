@@ -54,6 +54,7 @@ FORMS: dict[str, Form] = {
         for open_ended, ending in ((False, {}), (True, {"open_ended": True}))
     },
     **{f"gcn motion live {name}": Form("gcn motion", "live", options) for name, options in _NUMBERS.items()},
+    **{f"tcn parts live {name}": Form("tcn parts", "live", options) for name, options in _NUMBERS.items()},
     **{f"lstm live {name}": Form("lstm", "live", _NUMBERS[name]) for name in ("speed", "size")},
     **{f"sequential {name}": Form("sequential", "network", options) for name, options in _NUMBERS.items()},
 }  # fmt: skip
@@ -80,7 +81,9 @@ def model_of(net: str) -> DeployModel:
         moving = replace(normaliser(), duration=(3.5, 0.7))
         return _moving(moving, small)
     if net == "tcn parts":
-        return parts_model(rate=0.8, widths=(8, 8, 8))
+        found = parts_model(rate=0.8, widths=(8, 8, 8))
+        assert found.normaliser is not None
+        return replace(found, normaliser=replace(found.normaliser, facing=(2, 5)))
     return make_model(0.9, **({"kind": "lstm", "hidden": 8} if net == "lstm" else small))
 
 

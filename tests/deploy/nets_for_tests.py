@@ -44,11 +44,14 @@ def prune(net: nn.Module, rate: float) -> None:
             parameter.data = (flat * mask).view_as(parameter)
 
 
-def make_net(rate: float, seed: int = 0, classes: int = CLASSES, **config: object) -> nn.Module:
+def make_net(
+    rate: float, seed: int = 0, classes: int = CLASSES, normaliser: Normaliser | None = None, **config: object
+) -> nn.Module:
     torch.manual_seed(seed)
-    net = build_net(
-        NetConfig(**config), joints=JOINTS, signal=3 * CHUNKS, classes=classes, edges=hand_edges()
-    )
+    seen: dict[str, object] = {"signal": 3 * CHUNKS, "edges": hand_edges()}
+    if normaliser is not None:
+        seen |= {"signal": normaliser.values, "shared": normaliser.shared}
+    net = build_net(NetConfig(**config), joints=JOINTS, classes=classes, **seen)
     settle_norms(net)
     prune(net, rate)
     return net.eval()

@@ -20,10 +20,15 @@ def test_a_layout_says_where_every_value_lies() -> None:
         layout = SignalLayout.of(program, normaliser)
         index = program.input_index.reshape(len(normaliser.node_scale), normaliser.chunks, count)
         joint, moment, value = np.indices(index.shape)
-        assert (index == layout.moments[moment] + value * layout.value + joint * layout.joint).all()
+        assert len(layout.shared) == 1, "the moment, which is the last of all"
+        own = index[..., :-1]
+        wanted = layout.moments[moment] + value * layout.value + joint * layout.joint
+        assert (own == wanted[..., :-1]).all()
+        assert (index[0, :, -1] == layout.moments + layout.shared[count - 1]).all()
+        assert (index[1:, :, -1] == -1).all()
         rows.append(layout.row)
         assert "add_parts" in parts_code(normaliser, layout, Tables("t"))
-    assert rows == [count * len(normaliser.node_scale), None], "chunk by chunk, and in phases"
+    assert rows == [(count - 1) * len(normaliser.node_scale) + 1, None], "chunk by chunk, and in phases"
 
 
 def test_indices_take_the_smallest_type() -> None:

@@ -13,26 +13,38 @@ from bandstop.deploy.run.bare_metal import CORTEX_M0PLUS, CORTEX_M4, chip_footpr
 from bandstop.deploy.run.native import Native
 from bandstop.deploy.run.toolchain import STRICT, compile_c, zig_compiler
 from bandstop.deploy.verify import reference_scores, signals_of
+from bandstop.engine.multirate.batchnorm import recalibrate
+from bandstop.record.signal import signal_parts
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.normalise import Normaliser
 from tests.deploy.nets_for_tests import c_files, make_net
 from tests.needs import needs
 
+NETS = {
+    "gcn": ("places", {"combine": "sum"}),
+    "tcn": ("places+steps+duration+moment", {"kind": "tcn", "widths": (32, 48, 64)}),
+}
 
-@pytest.fixture(scope="module")
-def hands():
+
+@pytest.fixture(scope="module", params=NETS)
+def hands(request):
     """A pruned network that tells the embedded data's classes apart: a linear fit on its random features."""
-    data = make_hands()
+    data, (signal, sizes) = make_hands(), NETS[request.param]
     train, test = data.subset(data.split == "train"), data.subset(data.split == "test")
-    table = ChunkTable(train)
+    table, parts = ChunkTable(train), signal_parts(signal)
     chunks = table.chunks(torch.arange(len(table)), 32)
-    normaliser = Normaliser.fit(chunks, torch.as_tensor(data.edges), data.root)
-    net = make_net(0.9, combine="sum", classes=len(data.class_names))
-    features = torch.relu(
-        net.graph_norm(net.graph(torch.relu(net.encoder_norm(net.encoder(normaliser(chunks))))))
-    )
-    features = torch.cat([features.flatten(1).detach(), torch.ones(len(chunks), 1)], dim=1)
+    edges, lengths = torch.as_tensor(data.edges), table.lengths if parts else None
+    normaliser = Normaliser.fit(chunks, edges, data.root, lengths, parts)
+    net = make_net(0.9, classes=len(data.class_names), normaliser=normaliser, **sizes)
+    seen = []
+    hook = net.classifier.register_forward_hook(lambda module, given, scores: seen.append(given[0]))
+    signals = normaliser(chunks, table.lengths)
+    recalibrate(net, [signals])
+    seen.clear()
+    net(signals)
+    hook.remove()
+    features = torch.cat([seen[0].flatten(1).detach(), torch.ones(len(chunks), 1)], dim=1)
     targets = torch.nn.functional.one_hot(torch.as_tensor(train.labels), len(data.class_names)).float()
     normal = features.T @ features + torch.eye(features.shape[1])
     fit = torch.linalg.solve(normal, features.T @ targets).T

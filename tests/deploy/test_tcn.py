@@ -24,6 +24,7 @@ from tests.deploy.nets_for_tests import JOINTS, c_files, sequences
 from tests.deploy.parts_models import parts_model
 
 MODEL = parts_model()
+SHARED = ("places", "steps", "moment")
 
 
 def streamed(native: Native, model: DeployModel) -> None:
@@ -45,8 +46,22 @@ def test_c_computes_each_part_alone(name) -> None:
     streamed(Native(c_files(model, aim="size"), flags=("-O1",)), model)
 
 
+def test_what_joints_share_may_stand_between_other_parts() -> None:
+    model = parts_model(("places", "moment", "steps", "duration"))
+    for aim in ("speed", "size"):
+        streamed(Native(c_files(model, aim=aim), flags=("-O1", "-march=native")), model)
+    inputs = signals_of(model, sequences())
+    assert np.abs(onnx_runner(to_onnx(model))(inputs) - reference_scores(model, inputs)).max() < 1e-4
+
+
+def test_a_moment_takes_one_value_of_a_chunk() -> None:
+    without = parts_model(("places", "steps"))
+    signals = [lower(m.net, m.example).sizes["signal"] for m in (without, parts_model(SHARED))]
+    assert signals[1] - signals[0] == 32
+
+
 def test_the_gcn_takes_parts_too() -> None:
-    model = parts_model(("places", "bones", "distances"), kind="gcn")
+    model = parts_model(("places", "bones", "moment", "distances"), kind="gcn")
     streamed(Native(c_files(model), flags=("-O1", "-march=native")), model)
 
 

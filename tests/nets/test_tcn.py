@@ -30,6 +30,18 @@ def test_a_signal_is_read_chunk_by_chunk() -> None:
     assert torch.allclose(moments(signal)[:, :, :-1], moments(later)[:, :, 1:], atol=1e-5)
 
 
+def test_what_joints_share_is_read_once() -> None:
+    torch.manual_seed(0)
+    net = TCN(3, 12 * 4, 2, shared=(1,), **SMALL).eval()  # type: ignore[arg-type]
+    assert net.blocks[0].conv.weight.shape == (4, 3 * 3 + 1, 1)  # type: ignore[union-attr]
+    signal = torch.randn(5, 3, 12, 4)
+    elsewhere, there = signal.clone(), signal.clone()
+    elsewhere[:, 1:, :, 1] += 1
+    there[:, 0, :, 1] += 1
+    assert torch.equal(net(signal.flatten(2)), net(elsewhere.flatten(2)))
+    assert not torch.allclose(net(signal.flatten(2)), net(there.flatten(2)))
+
+
 def test_sizes_come_from_the_config() -> None:
     config = NetConfig(kind="tcn", widths=(4, 6), kernels=(1, 3), strides=(1, 2))
     net = build_net(config, joints=3, signal=48, classes=2, chunks=12)

@@ -71,6 +71,17 @@ def test_ends_of_bones_and_distances() -> None:
     assert distance_ends([], 3, 0) == [0, 1, 2]
 
 
+def test_a_moment_is_where_the_chunk_lies() -> None:
+    found = fitted("places+moment")(CHUNKS).reshape(6, 5, 8, 4)[..., 3]
+    assert torch.allclose(found, torch.linspace(-(3**0.5), 3**0.5, 8).expand(6, 5, 8))
+    assert found.square().mean().sqrt() == pytest.approx((9 / 7) ** 0.5, abs=1e-5)
+    assert part_values("moment", CHUNKS[:, :1], [], 0, None).abs().max() == 0, "one chunk is nowhere"
+
+
+def test_what_is_read_once_has_a_place_in_the_chunk() -> None:
+    assert fitted("places+moment+steps").shared == (3,) and fitted("places+duration").shared == ()
+
+
 def test_durations_need_frames() -> None:
     with pytest.raises(ConfigError, match="number of frames"):
         fitted("places+duration")(CHUNKS)

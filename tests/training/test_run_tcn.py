@@ -33,6 +33,16 @@ def test_a_run_is_trained_to_its_budget_and_read_back(tiny, tmp_path) -> None:
     assert torch.isfinite(recogniser.scores(raw)).all()
 
 
+def test_a_moment_costs_one_channel(tiny, tmp_path) -> None:
+    config = dataclasses.replace(SMALL, epochs=1, signal=f"{SMALL.signal}+moment")
+    found = [
+        train_run(asked, tmp_path / name, sequences=tiny).weights_total
+        for name, asked in (("without", dataclasses.replace(SMALL, epochs=1)), ("with", config))
+    ]
+    assert found[1] - found[0] == SMALL.net.widths[0]
+    assert torch.isfinite(load_recogniser(tmp_path / "with").scores([tiny[0]])).all()
+
+
 def test_gains_stay_fixed_where_a_normalisation_follows() -> None:
     assert SMALL.resolved().prune.gain == "fixed"
 

@@ -10,6 +10,8 @@ from string import Template
 import numpy as np
 
 from bandstop.deploy.c.files import CFiles
+from bandstop.deploy.c.layout import SignalLayout
+from bandstop.deploy.c.text import Tables
 from bandstop.deploy.run.toolchain import compile_c, zig_compiler
 from bandstop.live.recogniser import LiveSettings
 from bandstop.live.windows import WindowPlan
@@ -82,7 +84,8 @@ def _window(files: CFiles, plan: WindowPlan, normaliser: Normaliser) -> tuple[st
     if not block:
         ring = f"float ring[{name.upper()}_LIVE_LENGTH * {values}];"
         return ring, "a copy", _filled("window_frames.c", name)
-    pitch = files.program.sizes[files.program.input] // normaliser.values
+    layout, tables = SignalLayout.of(files.program, normaliser), Tables("places")
+    moment = layout.at_moment("m", tables)
     window = _filled(
         "window_blocks.c",
         name,
@@ -90,8 +93,10 @@ def _window(files: CFiles, plan: WindowPlan, normaliser: Normaliser) -> tuple[st
         BLOCKS=f"{plan.length // block}",
         GROUP=f"{plan.length // normaliser.chunks // block}",
         ROOT=f"{normaliser.root}",
-        PITCH=f"{pitch}",
-        ROW=f"{3 * pitch}",
+        PITCH=f"{layout.value}",
+        MOMENT=moment,
+        AT=layout.at_joint(),
+        TABLES="".join(f"{line}\n" for line in tables.text().splitlines()),
         SHARE=_c_float(normaliser.chunks / plan.length),
     )
     sums = f"float sums[{plan.length // block} * {values}]; /* of {block} frames each */"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import nn
 
@@ -14,11 +16,19 @@ __all__ = ["build_net"]
 
 
 def build_net(
-    config: NetConfig, *, joints: int, signal: int, classes: int, chunks: int = 32, edges: object = ()
+    config: NetConfig,
+    *,
+    joints: int,
+    signal: int,
+    classes: int,
+    chunks: int = 32,
+    shared: Sequence[int] = (),
+    edges: object = (),
 ) -> nn.Module:
     """Build the described network for ``joints`` nodes of ``signal`` values and ``classes`` classes.
 
-    ``chunks``: how many a signal is made of, which convolutions over time must know.
+    ``chunks``: how many a signal is made of, and ``shared``: which values of a chunk are the same for all
+    joints; convolutions over time must know both.
 
     >>> type(build_net(NetConfig(kind="lstm"), joints=21, signal=96, classes=5)).__name__
     'LSTMRecogniser'
@@ -36,6 +46,7 @@ def build_net(
             widths=config.widths,
             kernels=config.kernels,
             strides=config.strides,
+            shared=shared,
             dropout=config.dropout or 0.0,
         )
     return GCN(

@@ -55,6 +55,11 @@ class TCN(nn.Module):
     252672
     >>> net(torch.zeros(2, 22, 256)).shape
     torch.Size([2, 28])
+
+    ``shared``: which of the K values are the same for all joints, and so are read once per chunk.
+
+    >>> TCN(22, 256, 28, chunks=32, shared=(7,)).channels
+    155
     """
 
     def __init__(
@@ -67,12 +72,16 @@ class TCN(nn.Module):
         widths: Sequence[int] = (96, 160, 192),
         kernels: Sequence[int] = (1, 5, 5),
         strides: Sequence[int] = (1, 2, 1),
+        shared: Sequence[int] = (),
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.chunks = chunks
         self.moments = time_steps(chunks, kernels, strides)
-        sizes = [joints * signal // chunks, *widths]
+        self.shared = tuple(shared)
+        self.own = tuple(value for value in range(signal // chunks) if value not in self.shared)
+        self.channels = joints * len(self.own) + len(self.shared)
+        sizes = [self.channels, *widths]
         self.blocks = nn.Sequential(
             *(
                 TimeConv(channels, width, kernel=kernel, stride=stride)
@@ -83,9 +92,11 @@ class TCN(nn.Module):
         self.classifier = nn.Linear(sizes[-1], classes)
 
     def forward(self, signal: Tensor) -> Tensor:
-        batch, joints, values = signal.shape
-        channels = joints * values // self.chunks
+        batch, joints, _ = signal.shape
         poses = signal.reshape(batch, joints, self.chunks, -1).transpose(2, 3)
-        hidden = self.blocks(poses.reshape(batch, channels, self.chunks))
+        if self.shared:
+            own = poses[:, :, self.own].flatten(1, 2)
+            poses = torch.cat([own, poses[:, 0, self.shared]], dim=1)
+        hidden = self.blocks(poses.reshape(batch, self.channels, self.chunks))
         scores: Tensor = self.classifier(self.dropout(hidden.mean(dim=2)))
         return scores

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from bandstop.errors import ConfigError
 
-__all__ = ["PARTS", "signal_parts"]
+__all__ = ["PARTS", "SHARED", "UNSCALED", "signal_parts"]
 
-PARTS = {"places": 3, "steps": 3, "slow": 3, "bones": 3, "distances": 1, "duration": 1}
+PARTS = {"places": 3, "steps": 3, "slow": 3, "bones": 3, "distances": 1, "duration": 1, "moment": 1}
 """Values of a joint in a chunk, by part."""
+
+UNSCALED = ("duration", "moment")
+"""Parts that are the same for all joints; they have no scale per joint."""
+
+SHARED = ("moment",)
+"""Those that convolutions over time read once per chunk; they read the duration at every joint."""
 
 
 def signal_parts(signal: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -51,7 +51,15 @@ class SmallDense(MaskedMethod[SmallDenseSettings]):
         self.freeze({layer.name: self.band(layer).mask.clone() for layer in self.layers})
 
 
-def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int, chunks: int = 32) -> int:
+def weight_count(
+    config: NetConfig,
+    *,
+    joints: int,
+    signal: int,
+    classes: int,
+    chunks: int = 32,
+    shared: Sequence[int] = (),
+) -> int:
     """Weights of two or more dimensions of the net that ``build_net`` makes.
 
     >>> weight_count(NetConfig(combine="sum"), joints=21, signal=96, classes=45)
@@ -61,7 +69,9 @@ def weight_count(config: NetConfig, *, joints: int, signal: int, classes: int, c
     """
     if config.kind == "tcn":
         with torch.device("meta"):  # shapes alone, no numbers
-            net = build_net(config, joints=joints, signal=signal, classes=classes, chunks=chunks)
+            net = build_net(
+                config, joints=joints, signal=signal, classes=classes, chunks=chunks, shared=shared
+            )
         return sum(weight.numel() for weight in net.parameters() if weight.ndim > 1)
     if config.kind == "lstm":
         inputs = [joints * 3] + [config.hidden] * (config.layers - 1)
@@ -83,6 +93,7 @@ def small_dense_sizes(
     classes: int,
     unpruned: int = 0,
     chunks: int = 32,
+    shared: Sequence[int] = (),
 ) -> NetConfig:
     """The same kind of net, with at most as many weights as ``budget`` keeps of the given one.
 
@@ -102,7 +113,7 @@ def small_dense_sizes(
     (10, 17, 20)
     """
     asked = budget if isinstance(budget, Budget) else Budget.rate(budget)
-    count = partial(weight_count, joints=joints, signal=signal, classes=classes, chunks=chunks)
+    count = partial(weight_count, joints=joints, signal=signal, classes=classes, chunks=chunks, shared=shared)
     allowed = asked.connections(prunable=count(config), unpruned=unpruned)
     offers: list[tuple[float, int, NetConfig]] = []
     for structure in _structures(config):

@@ -6,6 +6,7 @@ into M chunks can do the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,8 @@ import torch
 from torch import Tensor
 
 from bandstop.errors import ConfigError
-from bandstop.record.signal import PARTS
+from bandstop.record.signal import PARTS, SHARED, UNSCALED
+from bandstop.skeleton.facing import choose_facing, turned, turns
 from bandstop.skeleton.parts import Part, part_values
 
 __all__ = ["MOST_CHUNKS", "STEP", "Normaliser", "body_size", "centred"]
@@ -59,6 +61,9 @@ class Normaliser:
     training set. With ``duration`` a joint has ``3(M − 1) + 1`` values more: ``STEP`` times its steps from
     each chunk to the next, and how long the sequence lasted, ``(log frames − mean) / deviation``.
 
+    With ``unit`` all sequences have that size instead of their own; with ``facing`` each is turned so that
+    those two joints of its first chunk lie on the x axis and above it (`bandstop.skeleton.facing`).
+
     With ``parts`` the signal goes chunk by chunk instead: ``[B, V, M·K]``, value ``K·m + k``, where the K
     values of a chunk are those of the parts in order (`bandstop.skeleton.parts`).
 
@@ -78,6 +83,10 @@ class Normaliser:
     """Mean and deviation of the logarithm of a sequence's frames; none: places only."""
     parts: tuple[Part, ...] = ()
     """What a chunk holds, where that is composed of parts; the first are the places."""
+    unit: float | None = None
+    """The size of every sequence; none: each has its own, its mean bone length."""
+    facing: tuple[int, int] | None = None
+    """The joints that say, with the root, how a sequence is turned; none: it stays as it is."""
 
     def __post_init__(self) -> None:
         joints, named = len(self.node_scale), {self.root, *(end for edge in self.edges for end in edge)}
@@ -85,6 +94,11 @@ class Normaliser:
             raise ConfigError(f"root and edges of a normaliser must be joints from 0 to {joints - 1}")
         if not 1 <= self.chunks <= MOST_CHUNKS:
             raise ConfigError(f"a sequence has 1 to {MOST_CHUNKS:,} chunks, found {self.chunks}")
+        if self.unit is not None and not 0 < self.unit < math.inf:
+            raise ConfigError(f"the unit of a normaliser must be above zero, found {self.unit}")
+        frame = {self.root, *(self.facing or ())}
+        if self.facing is not None and (len(frame) != 3 or not frame <= set(range(joints))):
+            raise ConfigError(f"a normaliser faces by two joints besides the root, found {self.facing}")
 
     @property
     def values(self) -> int:
@@ -93,13 +107,33 @@ class Normaliser:
             return self.chunks * sum(PARTS[part.name] for part in self.parts)
         return 3 * self.chunks if self.duration is None else 6 * self.chunks - 2
 
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Which values of a chunk convolutions over time read once, not at every joint."""
+        names = [part.name for part in self.parts for _ in range(PARTS[part.name])]
+        return tuple(place for place, name in enumerate(names) if name in SHARED)
+
     @staticmethod
     def fit(
-        chunks: Tensor, edges: Tensor, root: int, frames: Tensor | None = None, parts: Sequence[str] = ()
+        chunks: Tensor,
+        edges: Tensor,
+        root: int,
+        frames: Tensor | None = None,
+        parts: Sequence[str] = (),
+        *,
+        size: bool = True,
+        orientation: bool = False,
     ) -> Normaliser:
-        """Measure ``node_scale`` on training chunks, ``duration`` if ``frames`` are given, and ``parts``."""
+        """Measure ``node_scale`` on training chunks, ``duration`` if ``frames`` are given, and ``parts``.
+
+        ``size``, ``orientation``: which of these are taken out of each sequence.
+        """
         links = tuple((int(a), int(b)) for a, b in torch.as_tensor(edges).reshape(-1, 2).tolist())
         plain = Normaliser(root, links, (1.0,) * chunks.shape[2], chunks.shape[1])
+        if not size:
+            plain = replace(plain, unit=float(f"{plain.sizes(chunks).mean():.6g}"))
+        if orientation:
+            plain = replace(plain, facing=choose_facing(plain.resize(chunks), root))
         body = plain.resize(chunks)
         rms = body.square().mean(dim=(0, 1, 3)).sqrt()
         # A joint that never moves (the root of static poses) is not divided: rounding would blow up.
@@ -112,18 +146,25 @@ class Normaliser:
         return replace(found, parts=tuple(found._measured(name, body) for name in parts))
 
     def _measured(self, name: str, body: Tensor) -> Part:
-        """A part, measured on places in units of body size; places and durations have scales already."""
+        """A part, measured on places in units of body size; places and what joints share have scales."""
         if name == "places":
             return Part(name, self.node_scale)
-        if name == "duration":
+        if name in UNSCALED:
             return Part(name)
         return Part.fit(name, part_values(name, body, self.edges, self.root, None))
 
     def resize(self, chunks: Tensor) -> Tensor:
         """Centred chunks in units of body size and node scale ``[B, M, V, 3]``: where augmentation acts."""
-        edges = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2)
         scale = torch.tensor(self.node_scale, dtype=chunks.dtype)[:, None]
-        return centred(chunks, self.root) / body_size(chunks, edges, self.root) / scale
+        body = centred(chunks, self.root) / self.sizes(chunks)
+        return (body if self.facing is None else turned(body, turns(body, self.facing))) / scale
+
+    def sizes(self, chunks: Tensor) -> Tensor:
+        """What each sequence is divided by ``[B, 1, 1, 1]``."""
+        if self.unit is not None:
+            return torch.full((len(chunks), 1, 1, 1), self.unit, dtype=chunks.dtype)
+        edges = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2)
+        return body_size(chunks, edges, self.root)
 
     def signals(self, resized: Tensor, frames: Tensor | None = None) -> Tensor:
         """``[B, M, V, 3]`` from `resize` → ``[B, V, values]``; ``frames``: how many each sequence has."""

@@ -6,6 +6,7 @@ that has normalised places can compute the others from them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from bandstop.errors import ConfigError
 
-__all__ = ["LAGS", "Part", "bone_starts", "distance_ends", "part_values"]
+__all__ = ["LAGS", "Part", "bone_starts", "distance_ends", "moment_line", "part_values"]
 
 LAGS = {"steps": 1, "slow": 4}
 """Parts that say how far a joint has come since this many chunks ago."""
@@ -85,6 +86,16 @@ def distance_ends(edges: Edges, joints: int, root: int) -> list[int]:
     return found
 
 
+def moment_line(chunks: int) -> tuple[float, float]:
+    """Slope a and offset b of the part ``moment``, ``a·m − b``: from −√3 to √3, so that its RMS is about one.
+
+    >>> slope, offset = moment_line(5)
+    >>> [round(slope * m - offset, 3) for m in range(5)]
+    [-1.732, -0.866, 0.0, 0.866, 1.732]
+    """
+    return (0.0, 0.0) if chunks == 1 else (2 * math.sqrt(3) / (chunks - 1), math.sqrt(3))
+
+
 def part_values(name: str, body: Tensor, edges: Edges, root: int, lasting: Tensor | None) -> Tensor:
     """A part ``[B, M, V, axes]`` of places ``body`` ``[B, M, V, 3]`` in units of body size, not yet scaled.
 
@@ -102,6 +113,10 @@ def part_values(name: str, body: Tensor, edges: Edges, root: int, lasting: Tenso
     if name == "distances":
         apart = body - _without_own(body, distance_ends(edges, joints, root))
         return apart.square().sum(dim=-1, keepdim=True).sqrt()
+    if name == "moment":
+        slope, offset = moment_line(count)
+        moments = torch.arange(count, dtype=body.dtype) * slope - offset
+        return moments[:, None, None].expand(len(body), -1, joints, 1)
     if name == "duration":
         if lasting is None:
             raise ConfigError("a signal of durations needs the frames of each sequence; none were given")

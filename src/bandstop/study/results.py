@@ -111,7 +111,7 @@ class Results:
             rate=axes.rate,
             seed=axes.seed,
             fold=axes.fold,
-            net=net.kind if net.kind == "gcn" else f"{net.kind}-{net.layers}",
+            net=f"lstm-{net.layers}" if net.kind == "lstm" else net.kind,
             preset=run.config.preset,
             bytes=found.stored_bytes,
             distilled=len(found.distilled_from),

@@ -153,8 +153,10 @@ class RunConfig(BudgetChoice, DropChoice):
     """Temporal chunks per sequence."""
     signal: Annotated[str | None, tyro.conf.arg(metavar="PARTS")] = None
     """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
-    list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances and duration. Unless
-    given: places+steps+duration for convolutions over time, places for others."""
+    list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances, duration and
+    moment. Unless given: places+steps+duration for convolutions over time, places for others."""
+    normalise: Literal["size", "orientation", "size+orientation", "none"] = "size"
+    """What is taken out of each sequence: its size (mean bone length), the way it is turned at its begin."""
     validation: float = number(0.0, 0, 0.95)
     """Share of the training split held out and reported instead of the test split (for choosing settings)."""
     threads: int = number(1, 1, 1024)

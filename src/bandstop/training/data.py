@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,8 @@ from bandstop.record.signal import signal_parts
 from bandstop.skeleton import SequenceSet, drop_unusable
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
-from bandstop.skeleton.normalise import Normaliser, body_size, centred
+from bandstop.skeleton.facing import turned, turns
+from bandstop.skeleton.normalise import Normaliser, centred
 from bandstop.skeleton.split import train_and_test
 from bandstop.training.config import RunConfig
 
@@ -45,10 +47,17 @@ class TrainingData:
         return len(self.source.class_names)
 
     @property
-    def shape(self) -> dict[str, int]:
+    def shape(self) -> dict[str, Any]:
         """What a network must know of the data to be built."""
         _, joints, values = self.judge_signals.shape
-        return {"joints": joints, "signal": values, "classes": self.classes, "chunks": self.normaliser.chunks}
+        n = self.normaliser
+        return {
+            "joints": joints,
+            "signal": values,
+            "classes": self.classes,
+            "chunks": n.chunks,
+            "shared": n.shared,
+        }
 
     def frames_digest(self) -> str:
         """A hash of frames, labels and split: a resumed run must see the same."""
@@ -76,11 +85,18 @@ class TrainingData:
 
 
 def prepare(
-    sequences: SequenceSet, *, chunks: int, signal: str = "places", validation: float = 0.0, seed: int = 0
+    sequences: SequenceSet,
+    *,
+    chunks: int,
+    signal: str = "places",
+    normalise: str = "size",
+    validation: float = 0.0,
+    seed: int = 0,
 ) -> TrainingData:
     """Split, measure the normaliser on the training part, and chunk the judging part.
 
-    ``signal``: places, motion, or parts (`bandstop.skeleton.parts`).
+    ``signal``: places, motion, or parts (`bandstop.skeleton.parts`); ``normalise``: what is taken out of each
+    sequence, as `RunConfig` has it.
     """
     sequences = sequences.repaired()
     train, judge, judged_on = train_and_test(sequences, validation=validation, seed=seed)
@@ -89,17 +105,11 @@ def prepare(
     edges = torch.as_tensor(sequences.edges)
     parts = signal_parts(signal)
     lengths = raw.lengths if signal == "motion" or "duration" in parts else None
-    normaliser = Normaliser.fit(plain, edges, sequences.root, lengths, parts)
+    removed = {name: name in normalise.split("+") for name in ("size", "orientation")}
+    normaliser = Normaliser.fit(plain, edges, sequences.root, lengths, parts, **removed)
     judged = ChunkTable(sequences.subset(judge))
-    sizes = body_size(plain, edges, sequences.root)
-    scale = torch.tensor(normaliser.node_scale, dtype=torch.float64)[:, None]
-    frames = [torch.as_tensor(raw_frames, dtype=torch.float64) for raw_frames in sequences.subset(train)]
-    normal = [
-        centred(f[None], sequences.root)[0] / size / scale
-        for f, size in zip(frames, sizes.double(), strict=True)
-    ]
     return TrainingData(
-        table=ChunkTable([n.numpy() for n in normal], torch.float32),
+        table=ChunkTable(_normal_frames(normaliser, plain, sequences.subset(train)), torch.float32),
         labels=torch.as_tensor(sequences.labels[train]),
         judge_signals=normaliser(judged.chunks(torch.arange(len(judged)), chunks), judged.lengths),
         judge_labels=torch.as_tensor(sequences.labels[judge]),
@@ -111,6 +121,18 @@ def prepare(
     )
 
 
+def _normal_frames(n: Normaliser, chunks: Tensor, sequences: SequenceSet) -> list[np.ndarray]:
+    """Frames normalised as the ``chunks`` of their sequences are."""
+    scale, found = torch.tensor(n.node_scale, dtype=torch.float64)[:, None], []
+    sizes = n.sizes(chunks).double()
+    for raw, chunk, size in zip(sequences, chunks.double(), sizes, strict=True):
+        body = centred(torch.as_tensor(raw, dtype=torch.float64)[None], n.root) / size
+        if n.facing is not None:
+            body = turned(body, turns(centred(chunk[None], n.root) / size, n.facing))
+        found.append((body / scale)[0].numpy())
+    return found
+
+
 def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
     """`prepare` as a run's config says."""
     dropped: tuple[str, ...] = ()
@@ -120,6 +142,7 @@ def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
         sequences,
         chunks=config.chunks,
         signal=config.seen,
+        normalise=config.normalise,
         validation=config.validation,
         seed=config.seed,
     )

@@ -258,10 +258,8 @@ def describe_method(config: RunConfig) -> str:
     return rivals.NAMES[config.method]
 
 
-def net_for(config: RunConfig, *, joints: int, signal: int, classes: int, chunks: int = 32) -> NetConfig:
+def net_for(config: RunConfig, **shape: Any) -> NetConfig:
     """The net to train: as asked, but for the rival that spends its budget on a smaller dense net."""
     if config.method != "small-dense" or config.budget is None:
         return config.net
-    return rivals.small_dense_sizes(
-        config.net, config.budget, joints=joints, signal=signal, classes=classes, chunks=chunks
-    )
+    return rivals.small_dense_sizes(config.net, config.budget, **shape)

@@ -90,9 +90,9 @@ def save_recogniser(recogniser: Recogniser, path: Path) -> None:
 
 
 def _described(normaliser: Normaliser) -> dict[str, Any]:
-    """As JSON; where no parts are composed, as it was before there were any."""
-    found = asdict(normaliser)
-    return found if normaliser.parts else {name: value for name, value in found.items() if name != "parts"}
+    """As JSON; what a normaliser does without is left out, as it was before there was any such thing."""
+    later = ("parts", "unit", "facing")
+    return {name: value for name, value in asdict(normaliser).items() if value or name not in later}
 
 
 def load_recogniser(run: str | Path) -> Recogniser:
@@ -119,6 +119,7 @@ def load_recogniser(run: str | Path) -> Recogniser:
             signal=normaliser.values,
             classes=len(names),
             chunks=normaliser.chunks,
+            shared=normaliser.shared,
             edges=normaliser.edges,
         )
         net.load_state_dict(state)

@@ -183,10 +183,14 @@ def _layout(normaliser: Normaliser, where: SignalLayout) -> str:
     if normaliser.parts:
         names = ", ".join(part.name for part in normaliser.parts)
         at = f"signal[({chunk_values(normaliser)} * chunk + value) * {pitch} + joint], normalised.\n"
+        if where.shared:
+            at = f"signal[{where.row} * chunk + value * {pitch} + joint], normalised.\n"
         if where.row is None or where.joint != 1:
             at = f"signal[place of the chunk + value * {pitch} + joint * {where.joint}], normalised.\n"
             at += f"   Places of the chunks: {', '.join(map(str, where.moments.tolist()))}.\n"
-        return f"{at}   The values of a chunk: {names}."
+        once = "".join(f" + {place}" for place in where.shared.values())
+        once = f"\n   The moment stands once, at the place of the chunk{once}." if once else ""
+        return f"{at}   The values of a chunk: {names}.{once}"
     layout = f"signal[(3 * chunk + axis) * {pitch} + joint], normalised."
     if normaliser.duration is not None:
         steps = 3 * normaliser.chunks * pitch

@@ -8,6 +8,7 @@ from bandstop.deploy.c.layout import SignalLayout, small_index
 from bandstop.deploy.c.parts import parts_code
 from bandstop.deploy.c.text import Tables, c_float, filled
 from bandstop.deploy.ir.program import Program
+from bandstop.skeleton.facing import FLAT
 from bandstop.skeleton.normalise import STEP, Normaliser
 
 __all__ = ["SIGNAL_LIMIT", "front_end", "most_frames"]
@@ -50,27 +51,50 @@ def front_end(name: str, normaliser: Normaliser, program: Program, call: str, ta
         "LIMIT": f"{SIGNAL_LIMIT}f",
         "OPEN_MOST": f"({name.upper()}_OPEN_ENDED ? {name.upper()}_MOST_FRAMES : 0u)",
         "CALL": call,
-        "AFTER": "",
     }
-    pieces = ["chunks.c", "normalise.c", "stream.c"]
+    pieces = ["chunks.c", *_helpers(normaliser), "normalise.c"]
+    after = []
+    if normaliser.facing is not None:
+        pieces.append("turn.c")
+        values |= _facing(normaliser, normaliser.facing, layout)
+        after.append("turn(r->signal)")
     if normaliser.duration is not None:
-        pieces.insert(2, "log.c")
+        pieces.append("log.c")
     if normaliser.parts:
         frames = "" if normaliser.duration is None else ", r->frames"
-        values["AFTER"] = f"\n        add_parts(r->signal{frames});"
+        after.append(f"add_parts(r->signal{frames})")
     elif normaliser.duration is not None:
         mean, deviation = normaliser.duration
         values |= {"MEAN": c_float(mean), "PER_DEVIATION": c_float(1 / deviation), "STEP": c_float(STEP)}
-        values["AFTER"] = "\n        add_motion(r->signal, r->frames);"
-        pieces.insert(3, "motion.c")
+        after.append("add_motion(r->signal, r->frames)")
+        pieces.append("motion.c")
+    values["AFTER"] = "".join(f"\n        {statement};" for statement in after)
     texts = [filled(piece, **values) for piece in pieces]
     if normaliser.parts:
-        texts.insert(-1, parts_code(normaliser, layout, tables))
-    return "".join(f"\n{text}\n" for text in texts)
+        texts.append(parts_code(normaliser, layout, tables))
+    return "".join(f"\n{text}\n" for text in [*texts, filled("stream.c", **values)])
+
+
+def _helpers(normaliser: Normaliser) -> list[str]:
+    """Templates of the functions that the others call; a compiler warns of one that nobody does."""
+    own_size = normaliser.unit is None
+    roots = own_size or normaliser.facing or any(part.name == "distances" for part in normaliser.parts)
+    return ["root_of.c"] * bool(roots) + ["distance.c"] * own_size
+
+
+def _facing(normaliser: Normaliser, facing: tuple[int, int], layout: SignalLayout) -> dict[str, object]:
+    """Values of ``turn.c``."""
+    values: dict[str, object] = {"FLAT": c_float(FLAT), "FIRST_MOMENT": int(layout.moments[0])}
+    for word, joint in zip(("ONE", "OTHER"), facing, strict=True):
+        values |= {word: joint, f"{word}_AT": joint * layout.joint}
+        values[f"{word}_SCALE"] = c_float(normaliser.node_scale[joint])
+    return values
 
 
 def _body_size(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> tuple[str, str]:
     """C that adds up the body size (bones, or distances to the root), and the expression of it."""
+    if normaliser.unit is not None:
+        return "", c_float(normaliser.unit)
     joints = len(normaliser.node_scale)
     if normaliser.edges:
         ends = np.array(normaliser.edges) * layout.joint
@@ -79,11 +103,11 @@ def _body_size(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> 
         bones = len(normaliser.edges)
         add = f"size += root_of(distance(row, {first}[v], {second}[v]));"
         return (
-            f"        for (v = 0; v < {bones}; ++v) {add}",
+            f"\n        for (v = 0; v < {bones}; ++v) {add}",
             f"size / {float(bones * normaliser.chunks)}f",
         )
     add = f"size += distance(row, {layout.at_joint()}, {normaliser.root * layout.joint});"
     return (
-        f"        for (v = 0; v < {joints}; ++v) {add}",
+        f"\n        for (v = 0; v < {joints}; ++v) {add}",
         f"root_of(size / {float(joints * normaliser.chunks)}f)",
     )

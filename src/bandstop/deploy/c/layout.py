@@ -35,11 +35,16 @@ def chunk_values(normaliser: Normaliser) -> int:
 
 @dataclass(frozen=True)
 class SignalLayout:
-    """Value k of joint v in chunk m lies at ``moments[m] + k·value + v·joint``."""
+    """Value k of joint v in chunk m lies at ``moments[m] + k·value + v·joint``.
+
+    k counts what every joint has; the values that they share stand at ``moments[m] + shared[…]``.
+    """
 
     joint: int
     value: int
     moments: Ints
+    shared: dict[int, int]
+    """By their place among all values of a chunk."""
 
     @staticmethod
     def of(program: Program, normaliser: Normaliser) -> SignalLayout:
@@ -49,7 +54,9 @@ class SignalLayout:
         flat = program.input_index.reshape(joints, -1)[:, : chunks * count]
         index = flat.reshape(joints, chunks, count)
         joint = int(index[1, 0, 0] - index[0, 0, 0]) if joints > 1 else 1
-        return SignalLayout(joint, int(index[0, 0, 1] - index[0, 0, 0]), index[0, :, 0])
+        once = [k for k in normaliser.shared if (index[1:, 0, k] < 0).all()]
+        shared = {k: int(index[0, 0, k] - index[0, 0, 0]) for k in once}
+        return SignalLayout(joint, int(index[0, 0, 1] - index[0, 0, 0]), index[0, :, 0], shared)
 
     @property
     def row(self) -> int | None:

@@ -6,20 +6,24 @@ import numpy as np
 
 from bandstop.deploy.c.layout import SignalLayout, small_index
 from bandstop.deploy.c.text import Tables, c_float, filled
-from bandstop.record.signal import PARTS
+from bandstop.record.signal import PARTS, UNSCALED
 from bandstop.skeleton.normalise import Normaliser
-from bandstop.skeleton.parts import LAGS, Part, bone_starts, distance_ends
+from bandstop.skeleton.parts import LAGS, Part, bone_starts, distance_ends, moment_line
 
 __all__ = ["parts_code"]
 
 
 def parts_code(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> str:
     """C of ``add_parts``, which fills in everything but the places."""
-    first, each = 3, []
+    first, place, each, once = 3, 3, [], []
     for part in normaliser.parts[1:]:
         values: dict[str, object] = {"FIRST": first, "P": layout.value, "AT": layout.at_joint()}
-        each.append(_part(part, normaliser, layout, values, tables))
-        first += PARTS[part.name]
+        if place in layout.shared:
+            once.append(f"        row[{layout.shared[place]}] = {_moment(normaliser.chunks)};\n")
+        else:
+            each.append(_part(part, normaliser, layout, values, tables))
+            first += PARTS[part.name]
+        place += PARTS[part.name]
     names = {part.name for part in normaliser.parts}
     lasting = ""
     if normaliser.duration is not None:
@@ -29,13 +33,24 @@ def parts_code(normaliser: Normaliser, layout: SignalLayout, tables: Tables) -> 
     return filled(
         "parts.c",
         FRAMES=", uint32_t frames" if lasting else "",
-        AXIS=", a" if names - {"places", "duration"} else "",
+        COUNTERS="".join([", v" if each else "", ", a" if names - {"places", *UNSCALED} else ""]),
         LASTING=lasting,
         M=normaliser.chunks,
         MOMENT=layout.at_moment("m", tables),
-        V=len(normaliser.node_scale),
-        EACH="\n".join(text.rstrip("\n") for text in each),
+        ONCE="".join(once),
+        EACH=_for_joints(len(normaliser.node_scale), each),
     )
+
+
+def _for_joints(joints: int, each: list[str]) -> str:
+    """C that does ``each`` for every joint; nothing where there is nothing to do."""
+    body = "\n".join(text.rstrip("\n") for text in each)
+    return f"        for (v = 0; v < {joints}; ++v) {{\n{body}\n        }}\n" if each else ""
+
+
+def _moment(chunks: int) -> str:
+    slope, offset = moment_line(chunks)
+    return f"(float)m * {c_float(slope)} - {c_float(offset)}"
 
 
 def _part(
@@ -43,8 +58,9 @@ def _part(
 ) -> str:
     """C of one part of one joint in one chunk."""
     name = part.name
-    if name == "duration":
-        return filled("part_duration.c", **values)
+    if name in UNSCALED:
+        value = "lasting" if name == "duration" else _moment(normaliser.chunks)
+        return filled("part_same.c", VALUE=value, **values)
     nodes, scale = np.array(normaliser.node_scale, np.float64), np.array(part.scale, np.float64)
     values["OWN"] = tables.add("float", nodes / scale)
     if name in LAGS:

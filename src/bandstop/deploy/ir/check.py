@@ -56,8 +56,9 @@ def _sizes(program: Program) -> None:
             raise _BrokenError(f"{name} has a size of {size}; a tensor has at least one element")
     if program.input not in program.sizes:
         raise _BrokenError(f"the input {program.input} has no size")
-    _inside("the network's input", program.input_index, program.sizes[program.input], program.input)
-    if len(np.unique(program.input_index)) != len(program.input_index):
+    read = program.input_index[program.input_index != -1]
+    _inside("the network's input", read, program.sizes[program.input], program.input)
+    if len(np.unique(read)) != len(read):
         raise _BrokenError(f"two values of the network's input lie at one element of {program.input}")
     if not 1 <= program.classes <= program.sizes.get(program.output, 0):
         raise _BrokenError(

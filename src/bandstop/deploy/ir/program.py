@@ -109,6 +109,7 @@ class Program:
     operations: tuple[Operation, ...]
     sizes: dict[str, int]
     input_index: Ints
+    """−1: an input that the program does not read."""
     classes: int
     input: str = "signal"
     output: str = "scores"
@@ -117,7 +118,8 @@ class Program:
         """Network inputs ``[N, …]`` laid out as the program reads them, ``[N, size of signal]``."""
         flat = np.asarray(inputs, dtype=np.float32).reshape(len(inputs), -1)
         signal = np.zeros((len(flat), self.sizes[self.input]), dtype=np.float32)
-        signal[:, self.input_index] = flat
+        read = self.input_index >= 0
+        signal[:, self.input_index[read]] = flat[:, read]
         return signal
 
     def tensors(self, inputs: NDArray[np.floating]) -> dict[str, Floats]:

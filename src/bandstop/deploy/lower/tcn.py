@@ -1,9 +1,10 @@
 """The program of convolutions over time: each kept weight is one entry that serves all moments.
 
-The signal lies chunk by chunk (value ``K·m + k`` of joint v at ``(K·m + k)·joints + v``), later tensors
-channel by channel with their moments side by side. Where vectors count (``Variant.pitch``), the moments of
-the signal lie side by side too, and rows are padded to whole vectors. A convolution of stride s reads every
-s-th moment: the signal's lie in s *phases*, first 0, s, 2s …, then 1, s + 1 …, so that they are neighbours.
+The signal lies chunk by chunk (value ``K·m + k`` of joint v at ``(K·m + k)·joints + v``; what joints share
+stands once, after a chunk's other values), later tensors channel by channel with their moments side by side.
+Where vectors count (``Variant.pitch``), the moments of the signal lie side by side too, and rows are padded
+to whole vectors. A convolution of stride s reads every s-th moment: the signal's lie in s *phases*, first 0,
+s, 2s …, then 1, s + 1 …, so that they are neighbours.
 """
 
 from __future__ import annotations
@@ -86,17 +87,17 @@ class _Moments:
 def lower_tcn(net: TCN, example: Tensor, variant: Variant) -> Program:
     """The unsimplified program of a folded network."""
     joints, values = example.shape[1:]
-    blocks, lanes, per_chunk = _blocks(net), variant.pitch or 1, values // net.chunks
-    whole = _Moments("signal", joints * per_chunk, net.chunks, lanes, _phases(blocks))
+    blocks, lanes = _blocks(net), variant.pitch or 1
+    whole = _Moments("signal", net.channels, net.chunks, lanes, _phases(blocks))
     source = whole if variant.pitch else None
-    size, index = _signal(joints, values, source, net.chunks)
+    size, index = _signal(net, joints, values, source)
     operations = []
     for number, (block, count) in enumerate(zip(blocks, net.moments, strict=True)):
         conv = block.conv
         # A kernel of one leaves the order of moments as it is; others put them in order.
         phases = source.phases if source and conv.kernel_size[0] == conv.stride[0] == 1 else 1
         found = _Moments(f"moments{number + 1}", conv.out_channels, count, lanes, phases)
-        term = _convolved(block, source, found, joints, per_chunk)
+        term = _convolved(net, block, source, found, joints)
         operations.append(Affine(found.name, (term,), found.bias(array(block.conv_norm.bias)), "relu"))
         source = found
     assert source is not None
@@ -117,26 +118,37 @@ def _phases(blocks: list[TimeConv]) -> int:
     return 1
 
 
-def _signal(joints: int, values: int, source: _Moments | None, chunks: int) -> tuple[int, Ints]:
-    """Size of the signal, and where each value of each joint lies in it; ``source``: none chunk by chunk."""
-    joint, value = np.arange(joints)[:, None], np.arange(values)[None, :]
+def _signal(net: TCN, joints: int, values: int, source: _Moments | None) -> tuple[int, Ints]:
+    """Size of the signal, and where each value of each joint lies in it; ``source``: none chunk by chunk.
+
+    A value that joints share is read of the first one.
+    """
+    per_chunk, own = values // net.chunks, len(net.own)
+    channel = np.full((joints, 1, per_chunk), -1)
+    channel[:, 0, net.own] = np.arange(joints * own).reshape(joints, own)
+    channel[0, 0, net.shared] = joints * own + np.arange(len(net.shared))
+    moment = np.arange(net.chunks)[:, None]
     if source is None:
-        return joints * values, (value * joints + joint).ravel()
-    per_chunk = values // chunks
-    moment, channel = value // per_chunk, joint * per_chunk + value % per_chunk
-    return source.size, source.at(channel, moment).ravel()
+        size, found = net.channels * net.chunks, moment * net.channels + _in_chunk(net, channel, joints)
+    else:
+        size, found = source.size, source.at(channel, moment)
+    return size, np.where(channel < 0, -1, found).ravel()
 
 
-def _convolved(
-    block: TimeConv, source: _Moments | None, found: _Moments, joints: int, per_chunk: int
-) -> Term:
+def _in_chunk(net: TCN, channel: Ints, joints: int) -> Ints:
+    """Where channels lie within a chunk, where the signal goes chunk by chunk."""
+    own = len(net.own)
+    return np.where(channel < joints * own, channel % own * joints + channel // own, channel)
+
+
+def _convolved(net: TCN, block: TimeConv, source: _Moments | None, found: _Moments, joints: int) -> Term:
     """Every kept weight once, for all moments; ``source``: none for the signal itself."""
     weight, stride = array(block.conv.weight), block.conv.stride[0]
     row, channel, tap = np.nonzero(weight)
     kept = weight[row, channel, tap]
     if source is None:
-        step = per_chunk * joints
-        column = tap * step + channel % per_chunk * joints + channel // per_chunk
+        step = net.channels
+        column = tap * step + _in_chunk(net, channel, joints)
         return Term("signal", row * found.pitch, column, kept, found.count, 1, stride * step)
     phases = source.phases
     column = source.at(channel, tap)

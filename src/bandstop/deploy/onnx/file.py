@@ -55,6 +55,10 @@ def to_onnx(model: DeployModel, *, sparse: bool = False, batch: int | None = Non
         }
         if n.duration is not None:
             described["duration"] = n.duration
+        if n.unit is not None:
+            described["unit"] = n.unit
+        if n.facing is not None:
+            described["facing"] = n.facing
         if n.parts:
             described["parts"] = [asdict(part) for part in n.parts]
         metadata |= {"normaliser": json.dumps(described), "joint_names": json.dumps(list(model.joint_names))}

@@ -16,6 +16,7 @@ __all__ = ["chunk_averages", "network_input"]
 
 STEP = 2.0
 LAGS = {"steps": 1, "slow": 4}
+FLAT = 1e-3
 
 
 def chunk_averages(frames: Any, chunks: int) -> Any:
@@ -45,7 +46,9 @@ def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
         size = np.sqrt(np.square(chunks - root[:, None]).sum(-1).mean())
     relative = chunks - root[:, None]
     relative[:, number] = root - root.mean(axis=0)
-    body = relative / max(size, 1e-9)
+    body = relative / normaliser.get("unit", max(size, 1e-9))
+    if "facing" in normaliser:
+        body = _turned(body, *normaliser["facing"])
     scaled = body / np.array(normaliser["node_scale"])[:, None]
     if normaliser.get("parts"):
         return _composed(scaled, body, len(frames), normaliser)[None].astype(np.float32)
@@ -57,6 +60,19 @@ def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
         lasting = np.full((len(by_joint), 1), (np.log(len(frames)) - mean) / deviation)
         parts += [steps.reshape(len(by_joint), -1), lasting]
     return np.concatenate(parts, axis=1)[None].astype(np.float32)
+
+
+def _turned(body: Any, one: int, other: int) -> Any:
+    """Turned so that in the first chunk joint ``one`` lies on the x axis, and joint ``other`` above it."""
+    x, q = body[0, one], body[0, other]
+    if np.linalg.norm(x) <= FLAT:
+        return body
+    x = x / np.linalg.norm(x)
+    y = q - (q @ x) * x
+    if np.linalg.norm(y) <= FLAT:
+        return body
+    y = y / np.linalg.norm(y)
+    return body @ np.stack([x, y, np.cross(x, y)], axis=1)
 
 
 def _composed(scaled: Any, body: Any, length: int, normaliser: dict[str, Any]) -> Any:
@@ -76,6 +92,10 @@ def _part(name: str, body: Any, length: int, normaliser: dict[str, Any]) -> Any:
         moved = np.zeros_like(body)
         moved[LAGS[name] :] = body[LAGS[name] :] - body[: -LAGS[name]]
         return moved
+    if name == "moment":
+        count = len(body)
+        line = np.linspace(-np.sqrt(3), np.sqrt(3), count) if count > 1 else np.zeros(1)
+        return np.broadcast_to(line[:, None, None], (count, joints, 1))
     if name == "duration":
         mean, deviation = normaliser["duration"]
         return np.full((*body.shape[:2], 1), (np.log(length) - mean) / deviation)

@@ -14,11 +14,20 @@ __all__ = ["add_tcn"]
 def add_tcn(graph: Graph, net: TCN, shape: tuple[int, ...]) -> str:
     """Add the folded network; the name of its scores."""
     joints, values = shape
+    own, shared = len(net.own), len(net.shared)
     split = [0, joints, net.chunks, values // net.chunks]
     poses = graph.node("Reshape", ["input", graph.integers("split", split)])
     swapped = graph.node("Transpose", [poses], perm=[0, 1, 3, 2])
-    wide = [0, joints * values // net.chunks, net.chunks]
-    last = graph.node("Reshape", [swapped, graph.integers("channels", wide)])
+    wide = [0, joints * own, net.chunks]
+    kept = swapped
+    if shared:
+        kept = graph.node("Gather", [swapped, graph.integers("own", list(net.own))], axis=2)
+    last = graph.node("Reshape", [kept, graph.integers("channels", wide)])
+    if shared:
+        once = graph.node("Gather", [swapped, graph.integers("shared", list(net.shared))], axis=2)
+        one = graph.node("Gather", [once, graph.integers("first_joint", [0])], axis=1)
+        alone = graph.integers("alone", [0, shared, net.chunks])
+        last = graph.node("Concat", [last, graph.node("Reshape", [one, alone])], axis=1)
     for number, block in enumerate(net.blocks):
         assert isinstance(block, TimeConv)
         weight = graph.weight(f"time{number + 1}", array(block.conv.weight))

@@ -10,7 +10,7 @@ from bandstop.deploy.model import DeployModel
 from bandstop.errors import ExportError
 from bandstop.nets import NetConfig, build_net
 from bandstop.record.rejection import Rejection
-from bandstop.record.signal import signal_parts
+from bandstop.record.signal import UNSCALED, signal_parts
 from bandstop.record.typed_json import build, checked
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.skeleton.parts import Part
@@ -41,6 +41,10 @@ def describe(model: DeployModel) -> dict[str, object]:
     }
     if n.duration is not None:
         found["d"] = n.duration
+    if n.unit is not None:
+        found["z"] = float(f"{n.unit:.6g}")
+    if n.facing is not None:
+        found["f"] = n.facing
     if model.rejection is not None:
         found["t"] = [model.rejection.temperature, model.rejection.threshold]
     if n.parts:
@@ -70,6 +74,8 @@ def rebuild(described: dict[str, object]) -> DeployModel:
         int(str(described["m"])),
         None if lasting is None else (float(lasting[0]), float(lasting[1])),
         _parts(described.get("p"), tuple(map(float, scale)), lasting is not None),
+        checked(described.get("z"), float | None, "unit"),
+        checked(described.get("f"), tuple[int, int] | None, "facing"),
     )
     if not all(0 <= end < len(scale) for end in (*ends, normaliser.root)) or normaliser.chunks < 1:
         raise ValueError("a joint's number is out of range")
@@ -82,6 +88,7 @@ def rebuild(described: dict[str, object]) -> DeployModel:
         signal=normaliser.values,
         classes=len(classes),
         chunks=normaliser.chunks,
+        shared=normaliser.shared,
         edges=edges,
     )
     names = tuple(joints.split("|")) if joints else ()
@@ -104,7 +111,7 @@ def _parts(described: object, nodes: tuple[float, ...], lasting: bool) -> tuple[
     rows = checked(described, dict[str, tuple[tuple[float, ...], tuple[float, ...]]], "parts")
     signal_parts("+".join(["places", *rows]))  # refuses what is no signal
     for name, (scale, offset) in rows.items():
-        scales, offsets = len(nodes) * (name != "duration"), len(nodes) * (name == "distances")
+        scales, offsets = len(nodes) * (name not in UNSCALED), len(nodes) * (name == "distances")
         if len(scale) != scales or min(scale, default=1) <= 0 or len(offset) != offsets:
             raise ValueError(f"the part {name} must have a scale for each joint")
     if ("duration" in rows) != lasting:

@@ -15,16 +15,16 @@ static void take(${name}_live *s, const float *joints) /* 0: the last frame once
     for (i = 0; i < 3 * ${NAME}_JOINTS; ++i) sum[i] = first ? last[i] : sum[i] + last[i];
 }
 
-static void fill(${name}_live *s) /* a chunk of the window is the mean of ${GROUP} sums, from the oldest on */
+${TABLES}static void fill(${name}_live *s) /* a chunk of the window is the mean of ${GROUP} sums, from the oldest on */
 {
     uint32_t m, g, v, a, from = s->frames / ${BLOCK}u % ${BLOCKS}u;
     for (m = 0; m < ${NAME}_CHUNKS; ++m) {
-        float *row = s->recogniser.signal + m * ${ROW};
+        float *row = s->recogniser.signal + ${MOMENT};
         for (g = 0; g < ${GROUP}; ++g) {
             const float *sum = s->sums + from * (3 * ${NAME}_JOINTS);
             for (a = 0; a < 3; ++a)
                 for (v = 0; v < ${NAME}_JOINTS; ++v)
-                    row[a * ${PITCH} + v] = (g ? row[a * ${PITCH} + v] : 0.0f) + sum[3 * v + a] * ${SHARE};
+                    row[a * ${PITCH} + ${AT}] = (g ? row[a * ${PITCH} + ${AT}] : 0.0f) + sum[3 * v + a] * ${SHARE};
             if (++from == ${BLOCKS}u) from = 0;
         }
     }

@@ -1,11 +1,8 @@
 /* After the places of each chunk, what else it holds. */
 static void add_parts(float *signal${FRAMES})
 {
-    uint32_t m, v${AXIS};${LASTING}
+    uint32_t m${COUNTERS};${LASTING}
     for (m = 0; m < ${M}; ++m) {
         float *row = signal + ${MOMENT};
-        for (v = 0; v < ${V}; ++v) {
-${EACH}
-        }
-    }
+${ONCE}${EACH}    }
 }

@@ -1,1 +1,0 @@
-            row[${FIRST} * ${P} + ${AT}] = lasting;

@@ -1,0 +1,1 @@
+            row[${FIRST} * ${P} + ${AT}] = ${VALUE};
