@@ -52,7 +52,8 @@ ours costs to run. (The page is made by `python benchmarks/frontier_page.py`.)""
 
 HOW = """- **FPHA**: First-Person Hand Action, official split: 600 training, 575 test sequences, 45 actions.
 - **SHREC'17**: the track of 2017, official split: 1,960 training, 840 test sequences, 14 or 28 gestures.
-- Network and signal were chosen on held-out parts of the training splits ([results](results.md)).
+- Network and signal were chosen on held-out parts of the training splits
+  ([which network](recipe.md#which-network)); the test splits were looked at once.
 - Accuracy is in per cent, as mean ± standard deviation over seeds. The band of the picture is one standard
   deviation to either side."""
 
