@@ -19,6 +19,7 @@ import tyro
 from numpy.typing import NDArray
 
 from bandstop.files import write_text
+from bandstop.nets import NetConfig
 from bandstop.record.rejection import Rejection
 from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.hands import make_hands
@@ -98,7 +99,13 @@ def measure(options: Options, seed: int) -> dict[str, Any]:
     known = replace(known, labels=np.searchsorted(trained, known.labels), class_names=names)
     data = f"hands:{options.hands}"
     config = RunConfig(
-        data=data, rate=options.rate, seed=seed, epochs=options.epochs, signal="motion", validation=0.25
+        data=data,
+        rate=options.rate,
+        seed=seed,
+        epochs=options.epochs,
+        signal="motion",
+        net=NetConfig(kind="gcn"),
+        validation=0.25,
     )
     folder = options.out / f"hands{options.hands}-s{seed}-e{options.epochs}"
     train_run(config, folder, sequences=known, resume=folder.is_dir())

@@ -57,6 +57,8 @@ def train_missing(nets: Path, data: str, epochs: int) -> None:
             "bandstop",
             "train",
             data,
+            "--net.kind",
+            "gcn",
             "--net.combine",
             combine,
             "--out",

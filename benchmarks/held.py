@@ -28,7 +28,7 @@ from bandstop.engine.select.topk import count_above, masks_above
 from bandstop.files import write_text
 from bandstop.method.priors import Prior, prior
 from bandstop.method.priors_tabulated import Tabulated
-from bandstop.nets import build_net
+from bandstop.nets import NetConfig, build_net
 from bandstop.skeleton import SequenceSet, load
 from bandstop.training.config import RunConfig
 from bandstop.training.data import data_of_run
@@ -99,6 +99,7 @@ def main() -> None:
         config = dataclasses.replace(
             starting_config(preset),
             data=asked.data,
+            net=NetConfig(kind="gcn"),
             rate=rate,
             seed=seed,
             epochs=asked.epochs,

@@ -55,7 +55,19 @@ def _report(out: Path, shared: Path) -> Sequence[str | Path]:
 
 
 def _live(out: Path, shared: Path) -> Sequence[str | Path]:
-    small = ["--chunks", "8", "--net.channels", "4", "--net.heads", "2", "--net.filters", "6", "--quiet"]
+    small = [
+        "--chunks",
+        "8",
+        "--net.kind",
+        "gcn",
+        "--net.channels",
+        "4",
+        "--net.heads",
+        "2",
+        "--net.filters",
+        "6",
+        "--quiet",
+    ]
     return ["live", data_file(shared), *small, "--rate", "0.9", "--epochs", "2", "--out", out]
 
 

@@ -93,7 +93,11 @@ def _moving(moving: Any, small: dict[str, int]) -> DeployModel:
 
     torch.manual_seed(0)
     net = build_net(
-        NetConfig(**small), joints=JOINTS, signal=moving.values, classes=CLASSES, edges=hand_edges()
+        NetConfig(kind="gcn", **small),
+        joints=JOINTS,
+        signal=moving.values,
+        classes=CLASSES,
+        edges=hand_edges(),
     )
     settle_norms(net)
     prune(net, 0.9)

@@ -14,18 +14,24 @@ from torture.child import bandstop
 
 __all__ = ["SMALL", "TRAININGS", "data_file", "run_folder", "small_set", "train_words", "warm_up"]
 
-SMALL = (
-    "--quiet --chunks 8 --optim.batch 27 --checkpoint-seconds 0 --net.channels 4 --net.heads 2 "
-    "--net.filters 6 --net.hidden 6"
-)
-"""A network and a training that take a moment."""
+SMALL = "--quiet --chunks 8 --optim.batch 27 --checkpoint-seconds 0"
+"""A training that takes a moment."""
+
+NETS = {
+    "lstm": "--net.kind lstm --net.hidden 6",
+    "tcn": "--net.kind tcn --net.widths 6 8 --net.kernels 1 3 --net.strides 1 2",
+}
+"""Kind of training → its small network; the others have GCN."""
+
+GCN = "--net.kind gcn --net.channels 4 --net.heads 2 --net.filters 6"
 
 TRAININGS = {
     "pmp": "--rate 0.9 --epochs 4 --seed 1 --no-report",
     "with report": "--rate 0.9 --epochs 2",
     "motion": "--rate 0.9 --epochs 4 --signal motion --validation 0.25 --no-report",
     "many rates": "--rates 0.5:0.95 --epochs 4 --no-report",
-    "lstm": "--rate 0.8 --epochs 4 --net.kind lstm --no-report",
+    "lstm": "--rate 0.8 --epochs 4 --no-report",
+    "tcn": "--rate 0.9 --epochs 4 --no-report",
     "paper": "--preset paper --rate 0.9 --epochs 4 --no-report",
     "held": "--preset held --rate 0.9 --epochs 4 --no-report",
     "bytes": "--bytes 1500 --epochs 4 --optim.average 0.9 --no-report",
@@ -66,7 +72,8 @@ def data_file(shared: Path) -> Path:
 
 def train_words(kind: str, data: Path, out: Path) -> list[str]:
     """The command line of a training."""
-    return ["train", str(data), *SMALL.split(), *TRAININGS[kind].split(), "--out", str(out)]
+    flags = f"{SMALL} {NETS.get(kind, GCN)} {TRAININGS[kind]}"
+    return ["train", str(data), *flags.split(), "--out", str(out)]
 
 
 def run_folder(kind: str, shared: Path) -> Path:

@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Said]:
     """A finished run, and what `train` said."""
     out = tmp_path_factory.mktemp("runs") / "mine"
-    said = call("train", folder, "--rate", 0.9, "--epochs", 30, "--chunks", 8, "--out", out)
+    said = call("train", folder, "--rate", 0.9, "--epochs", 30, "--chunks", 16, "--out", out)
     assert said.code == 0, said.err
     return out, said
 

@@ -12,7 +12,20 @@ from bandstop.record.folder import read_metrics
 from bandstop.training.resume import stored_config
 
 Say = Callable[..., Any]
-SMALL = ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 6, "--no-report", "--quiet"]
+SMALL = [
+    "--chunks",
+    8,
+    "--net.kind",
+    "gcn",
+    "--net.channels",
+    4,
+    "--net.heads",
+    2,
+    "--net.filters",
+    6,
+    "--no-report",
+    "--quiet",
+]
 
 
 @pytest.fixture(scope="session")

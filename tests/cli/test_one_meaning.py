@@ -23,7 +23,7 @@ from bandstop.training.model_file import load_recogniser
 
 Say = Callable[..., Any]
 NETS = {
-    "gcn": ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 6],
+    "gcn": ["--chunks", 8, "--net.kind", "gcn", "--net.channels", 4, "--net.heads", 2, "--net.filters", 6],
     "tcn": [
         *("--chunks", 8, "--net.kind", "tcn", "--net.widths", 12, 16, "--net.kernels", 1, 3),
         *("--net.strides", 1, 2, "--signal", "places+steps+duration"),

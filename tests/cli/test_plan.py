@@ -9,7 +9,7 @@ from typing import Any
 from bandstop.record.folder import read_metrics
 
 Say = Callable[..., Any]
-SMALL = ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 6]
+SMALL = ["--chunks", 8, "--net.kind", "gcn", "--net.channels", 4, "--net.heads", 2, "--net.filters", 6]
 
 
 def planned(text: str) -> dict[str, int]:

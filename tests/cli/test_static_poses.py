@@ -40,7 +40,21 @@ def poses(tmp_path: Path) -> Path:
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler is installed")
 def test_from_a_table_to_a_program(say: Callable[..., Any], poses: Path, tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "c"
-    said = say("train", poses, "--rate", 0.9, "--epochs", 60, "--chunks", 4, "--out", run, "--quiet")
+    said = say(
+        "train",
+        poses,
+        "--rate",
+        0.9,
+        "--epochs",
+        60,
+        "--chunks",
+        4,
+        "--net.kind",
+        "gcn",
+        "--out",
+        run,
+        "--quiet",
+    )
     assert said.code == 0, said.err
     said = say("export", run, "--to", "c", "--out", out)
     assert said.code == 0, said.err

@@ -13,7 +13,20 @@ from bandstop.training.presets import PAPER_EPOCHS
 from bandstop.training.resume import stored_config
 
 Say = Callable[..., Any]
-SMALL = ["--chunks", 8, "--net.channels", 4, "--net.heads", 2, "--net.filters", 6, "--no-report", "--quiet"]
+SMALL = [
+    "--chunks",
+    8,
+    "--net.kind",
+    "gcn",
+    "--net.channels",
+    4,
+    "--net.heads",
+    2,
+    "--net.filters",
+    6,
+    "--no-report",
+    "--quiet",
+]
 
 
 def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
@@ -148,7 +161,7 @@ def test_study_and_table(say: Say, folder: Path, tmp_path: Path) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "study"
     plan.write_text(
         f"[data]\ntiny = '{folder}'\n[base]\nepochs = 1\nchunks = 8\n"
-        "net = { channels = 4, heads = 2, filters = 6 }\n"
+        "net = { kind = 'gcn', channels = 4, heads = 2, filters = 6 }\n"
         '[[grid]]\ndata = "tiny"\nrate = 0.9\nseed = [0, 1]\n'
     )
     listed = say("study", plan, "--out", out, "--dry-run")

@@ -52,7 +52,11 @@ def golden_model(kind: str) -> DeployModel:
     if kind == "stack":
         layers = [nn.Conv1d(2, 3, 3, padding=1), nn.BatchNorm1d(3), nn.ReLU(), nn.Flatten(), nn.Linear(12, 2)]
         return DeployModel(fixed_weights(nn.Sequential(*layers)), None, ("no", "yes"), input_shape=(2, 4))
-    small = NetConfig(kind="lstm", hidden=2) if kind == "lstm" else NetConfig(channels=2, heads=2, filters=2)
+    small = (
+        NetConfig(kind="lstm", hidden=2)
+        if kind == "lstm"
+        else NetConfig(kind="gcn", channels=2, heads=2, filters=2)
+    )
     net = build_net(small, joints=3, signal=6, classes=2, edges=NORMALISER.edges)
     return DeployModel(fixed_weights(net), NORMALISER, ("no", "yes"), ("wrist", "knuckle", "tip"), "metres")
 

@@ -51,7 +51,7 @@ def make_net(
     seen: dict[str, object] = {"signal": 3 * CHUNKS, "edges": hand_edges()}
     if normaliser is not None:
         seen |= {"signal": normaliser.values, "shared": normaliser.shared}
-    net = build_net(NetConfig(**config), joints=JOINTS, classes=classes, **seen)
+    net = build_net(NetConfig(**{"kind": "gcn", **config}), joints=JOINTS, classes=classes, **seen)
     settle_norms(net)
     prune(net, rate)
     return net.eval()

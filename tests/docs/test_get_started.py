@@ -38,7 +38,7 @@ def test_gestures(
     run("start-gestures", tmp_path, monkeypatch, epochs=3)
     assert (tmp_path / "runs" / "hands98" / "report.html").is_file()
     assert (tmp_path / "device" / "recogniser.c").is_file()
-    assert "1,904 of 95,176" in capsys.readouterr().out
+    assert "4,992 of 249,600" in capsys.readouterr().out
 
 
 def test_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,5 +42,7 @@ def small_live(tmp_path_factory: pytest.TempPathFactory) -> SmallLive:
     groups = [tuple(map(only_few, group)) for group in (made.train, made.validation, made.test)]
     data = LiveData(*groups, names, np.array(HAND.edges), HAND.root, HAND.joint_names)
     run = tmp_path_factory.mktemp("live") / "run"
-    config = live_config(RunConfig(rate=0.9, epochs=60, chunks=16, net=NetConfig(heads=4, filters=8)))
+    config = live_config(
+        RunConfig(rate=0.9, epochs=60, chunks=16, net=NetConfig(kind="gcn", heads=4, filters=8))
+    )
     return SmallLive(run, config, data, fit_live(config, data, run, false_alarms=2.0))

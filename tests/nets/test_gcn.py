@@ -31,7 +31,7 @@ def test_graph_convolution_against_plain_loops(combine: str) -> None:
     ("combine", "dense", "weights"), [("sum", 0, 39_400), ("concat", 0, 251_080), ("sum", 256, 192_712)]
 )
 def test_sizes_of_the_paper_s_family(combine: str, dense: int, weights: int) -> None:
-    net = build_net(NetConfig(combine=combine, dense=dense), joints=21, signal=96, classes=45)  # type: ignore[arg-type]
+    net = build_net(NetConfig(kind="gcn", combine=combine, dense=dense), joints=21, signal=96, classes=45)  # type: ignore[arg-type]
     assert sum(p.numel() for p in net.parameters() if p.ndim > 1) == weights
     assert net(torch.zeros(2, 21, 96)).shape == (2, 45)
 

@@ -24,10 +24,10 @@ def settled(config: NetConfig, classes: int) -> nn.Module:
 @pytest.mark.parametrize(
     "config",
     [
-        NetConfig(combine="concat"),
-        NetConfig(combine="concat", heads=3, channels=5, filters=7, dropout=0.5),
-        NetConfig(combine="concat", dense=9),
-        NetConfig(combine="sum"),
+        NetConfig(kind="gcn", combine="concat"),
+        NetConfig(kind="gcn", combine="concat", heads=3, channels=5, filters=7, dropout=0.5),
+        NetConfig(kind="gcn", combine="concat", dense=9),
+        NetConfig(kind="gcn", combine="sum"),
         NetConfig(kind="lstm"),
     ],
     ids=lambda c: f"{c.kind}-{c.combine}-{c.heads}-{c.dense}",
@@ -42,7 +42,7 @@ def test_the_same_scores_without_gradients(config: NetConfig, classes: int) -> N
 
 
 def test_a_net_in_training_is_judged_as_if_finished() -> None:
-    net = settled(NetConfig(combine="concat", dropout=0.5), 4)
+    net = settled(NetConfig(kind="gcn", combine="concat", dropout=0.5), 4)
     expected = net(signals := torch.randn(3, 5, 12))
     net.train()
     torch.testing.assert_close(for_inference(net)(signals), expected.detach(), rtol=1e-4, atol=1e-4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -65,3 +67,16 @@ def test_too_few_chunks_are_refused() -> None:
 def test_sizes_that_do_not_fit_are_refused(sizes, message) -> None:
     with pytest.raises(ConfigError, match=message):
         NetConfig(kind="tcn", **sizes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"heads": 4}, "net.heads is for net.kind gcn, found tcn"),
+        ({"kind": "gcn", "hidden": 7}, "net.hidden is for net.kind lstm, found gcn"),
+        ({"kind": "lstm", "kernels": (1, 3, 5)}, "net.kernels is for net.kind tcn, found lstm"),
+    ],
+)
+def test_settings_of_another_network_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        NetConfig(**settings)

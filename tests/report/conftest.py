@@ -93,6 +93,12 @@ def shapes_of(net: str, classes: int) -> Shapes:
             "lstm.weight_hh_l0": (400, 100),
             "classifier.weight": (classes, 100),
         }
+    if net == "tcn":
+        return {
+            "blocks.0.conv.weight": (16, JOINTS * 7, 1),
+            "blocks.1.conv.weight": (24, 16, 5),
+            "classifier.weight": (classes, 24),
+        }
     return {
         "encoder.weight": (16, 96),
         "graph.adjacency": (8, JOINTS, JOINTS),
@@ -157,6 +163,8 @@ def write_model(
     folder: Path, tensors: dict[str, np.ndarray], names: list[str], config: Any, pose: bool
 ) -> None:
     normaliser = {"root": 0, "edges": HAND_EDGES, "node_scale": [1.0] * JOINTS, "chunks": 32}
+    if config["net"]["kind"] == "tcn":
+        normaliser["parts"] = [{"name": part} for part in ("places", "steps", "duration")]
     stored = {
         "config": config,
         "class_names": names,

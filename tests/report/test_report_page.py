@@ -92,7 +92,9 @@ def test_a_pruned_run_shows_every_picture(make_run: MakeRun) -> None:
     assert shown.tags.count("svg") == 4 + 6 + 2 + 1 + 8 + 1
 
 
-@pytest.mark.parametrize("settings", [{}, {"pruned": False, "classes": 45}, {"net": "lstm", "log": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"pruned": False, "classes": 45}, {"net": "lstm", "log": False}, {"net": "tcn"}]
+)
 def test_the_page_needs_nothing_else(make_run: MakeRun, settings: dict[str, Any]) -> None:
     written = write_report(make_run(**settings))
     text, shown = written.read_text(encoding="utf-8"), read(written)
@@ -139,6 +141,13 @@ def test_a_network_without_heads_has_no_adjacency_picture(make_run: MakeRun) -> 
     shown = read(write_report(make_run(net="lstm", log=False)))
     assert "adjacency" not in shown.sections
     assert "lstm.weight_hh_l0" in shown.text
+
+
+def test_convolutions_over_time_show_what_they_read(make_run: MakeRun) -> None:
+    shown = read(write_report(make_run(net="tcn")))
+    assert "reads" in shown.sections and "adjacency" not in shown.sections
+    for part in ("places", "steps", "duration"):
+        assert part in shown.text
 
 
 def test_other_runs_stand_beside_it(make_run: MakeRun) -> None:

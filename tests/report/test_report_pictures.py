@@ -10,6 +10,7 @@ import pytest
 from matplotlib import rcParams
 from matplotlib.collections import PathCollection
 from matplotlib.patches import Circle
+from safetensors.numpy import load_file
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.method.gate import Garrote, Logistic, Soft
@@ -18,6 +19,7 @@ from bandstop.report.figure import write_figure
 from bandstop.report.plot_adjacency import draw_adjacency
 from bandstop.report.plot_gate import find_gate, gate_panels, gate_shapes
 from bandstop.report.plot_histogram import chosen_moments, density, draw_histogram
+from bandstop.report.plot_reads import draw_reads
 from bandstop.report.posture import flat_positions
 from bandstop.report.runfolder import read_run
 from bandstop.report.weights import Weights
@@ -31,7 +33,9 @@ def png_size(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
 
 
-@pytest.mark.parametrize("changes", [{}, {"pruned": False}, {"net": "lstm", "log": False}, {"pose": False}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"pruned": False}, {"net": "lstm", "log": False}, {"pose": False}, {"net": "tcn"}]
+)
 def test_the_hero_picture_is_1200_wide(make_run: MakeRun, tmp_path: Path, changes: dict[str, object]) -> None:
     run = make_run(**changes)
     written = write_figure(run, tmp_path / "hero.png")
@@ -70,6 +74,27 @@ def test_each_connection_is_one_curve_or_one_ring() -> None:
     assert sum(isinstance(patch, Circle) for patch in axes.patches) == 1
     strongest = curves.get_paths()[0].vertices
     np.testing.assert_allclose(strongest[0], positions[0])  # row 1 listens to column 0
+
+
+def test_a_disc_is_as_large_as_what_reads_its_joint() -> None:
+    counts, positions = np.array([0, 4, 8]), flat_positions(Weights(edges=((0, 1), (1, 2))), 3)
+    axes = figure(100, 100).add_subplot()
+    draw_reads(axes, counts, positions, ((0, 1), (1, 2)), most=8)
+    discs = next(c for c in axes.collections if isinstance(c, PathCollection))
+    sizes = discs.get_sizes()
+    assert sizes[0] == 0 and sizes[2] == 2 * sizes[1]
+    np.testing.assert_allclose(discs.get_offsets(), positions)
+
+
+def test_connections_are_counted_by_part_and_joint(make_run: MakeRun) -> None:
+    run = make_run(net="tcn")
+    weight = load_file(run / "model.safetensors")["blocks.0.conv.weight"]
+    by_value = np.count_nonzero(weight, axis=(0, 2)).reshape(-1, 7)  # joint by joint, seven values of each
+    reads = dict(read_run(run).weights.reads)
+    assert list(reads) == ["places", "steps", "duration"]
+    np.testing.assert_array_equal(reads["places"], by_value[:, :3].sum(1))
+    np.testing.assert_array_equal(reads["steps"], by_value[:, 3:6].sum(1))
+    np.testing.assert_array_equal(reads["duration"], by_value[:, 6])
 
 
 def test_a_flat_pose_is_drawn_as_it_is_up_to_turning() -> None:

@@ -128,7 +128,9 @@ def test_synflow_keeps_the_weights_signs_and_the_nets_type() -> None:
 @pytest.mark.parametrize("adjacency", ["skeleton", "free", "fixed"])
 @pytest.mark.parametrize("dense", [0, 7])
 def test_weights_are_counted_as_built(combine: str, adjacency: str, dense: int) -> None:
-    config = NetConfig(channels=3, heads=2, filters=4, dense=dense, combine=combine, adjacency=adjacency)  # type: ignore[arg-type]
+    config = NetConfig(
+        kind="gcn", channels=3, heads=2, filters=4, dense=dense, combine=combine, adjacency=adjacency
+    )  # type: ignore[arg-type]
     net = build_net(config, joints=5, signal=6, classes=4)
     built = sum(p.numel() for p in net.parameters() if p.ndim >= 2)
     assert weight_count(config, joints=5, signal=6, classes=4) == built
@@ -142,7 +144,7 @@ def test_weights_are_counted_as_built(combine: str, adjacency: str, dense: int) 
 @settings(max_examples=25, deadline=None)
 @given(st.floats(0.3, 0.995), st.sampled_from(["sum", "concat"]), st.sampled_from([0, 64]))
 def test_small_dense_nets_use_the_budget_and_no_more(rate: float, combine: str, dense: int) -> None:
-    config = NetConfig(combine=combine, dense=dense)  # type: ignore[arg-type]
+    config = NetConfig(kind="gcn", combine=combine, dense=dense)  # type: ignore[arg-type]
     sizes = {"joints": 21, "signal": 96, "classes": 45}
     small = small_dense_sizes(config, rate, **sizes)
     allowed = round((1 - rate) * weight_count(config, **sizes))
@@ -156,6 +158,6 @@ def test_small_dense_nets_use_the_budget_and_no_more(rate: float, combine: str, 
 
 def test_a_budget_too_small_for_any_dense_net_is_refused() -> None:
     with pytest.raises(BudgetError, match="no dense net of this kind has at most 39 weights"):
-        small_dense_sizes(NetConfig(combine="sum"), 0.999, joints=21, signal=96, classes=45)
+        small_dense_sizes(NetConfig(kind="gcn", combine="sum"), 0.999, joints=21, signal=96, classes=45)
     small = small_dense_sizes(NetConfig(kind="lstm"), 0.9, joints=21, signal=96, classes=45)
     assert small.hidden == 18

@@ -14,7 +14,7 @@ BASE = """
 [base]
 epochs = 2
 chunks = 8
-net = { channels = 4, heads = 2, filters = 6 }
+net = { kind = "gcn", channels = 4, heads = 2, filters = 6 }
 optim.batch = 27
 """
 

@@ -29,7 +29,7 @@ def run(tiny: SequenceSet, tmp_path_factory):
         epochs=30,
         chunks=8,
         validation=0.4,
-        net=NetConfig(heads=2, filters=4),
+        net=NetConfig(kind="gcn", heads=2, filters=4),
     )
     train_run(config, at / "run")
     return at

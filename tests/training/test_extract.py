@@ -23,7 +23,7 @@ CONFIG = RunConfig(
     rates="0.5:0.98",
     epochs=6,
     chunks=8,
-    net=NetConfig(channels=6, heads=3, filters=8),
+    net=NetConfig(kind="gcn", channels=6, heads=3, filters=8),
     optim=OptimConfig(batch=27),
 )
 

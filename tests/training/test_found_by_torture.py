@@ -24,7 +24,7 @@ SMALL = {"epochs": 2, "chunks": 8}
 
 def small(config: RunConfig | None = None, **settings: object) -> RunConfig:
     begun = config or RunConfig(rate=0.9)
-    net = dataclasses.replace(begun.net, channels=4, heads=2, filters=6)
+    net = dataclasses.replace(begun.net, kind="gcn", channels=4, heads=2, filters=6)
     optim = dataclasses.replace(begun.optim, batch=27)
     return dataclasses.replace(begun, net=net, optim=optim, **{**SMALL, **settings})
 

@@ -10,7 +10,10 @@ from safetensors.torch import load_file
 
 from bandstop.skeleton import SequenceSet, write_archive
 
-WORDS = "--epochs 12 --chunks 8 --rate 0.9 --quiet --no-report --checkpoint-seconds 0 --optim.batch 27"
+WORDS = (
+    "--epochs 12 --chunks 8 --net.kind gcn --rate 0.9 --quiet --no-report --checkpoint-seconds 0 "
+    "--optim.batch 27"
+)
 
 
 def train(archive: Path, out: Path, *more: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:

@@ -51,7 +51,7 @@ def recordings(hands: SequenceSet, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="module")
 def trained(recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "theirs"
-    flags = "--rate 0.9 --epochs 30 --chunks 8 --quiet --no-report"
+    flags = "--rate 0.9 --epochs 30 --chunks 16 --quiet --no-report"
     run("train", f"mediapipe:{recordings}", *flags.split(), "--out", str(out))
     return out
 

@@ -18,7 +18,7 @@ SMALL = RunConfig(
     rate=0.9,
     epochs=20,
     chunks=8,
-    net=NetConfig(heads=2, channels=8, filters=16),
+    net=NetConfig(kind="gcn", heads=2, channels=8, filters=16),
     optim=OptimConfig(batch=27),
 )
 

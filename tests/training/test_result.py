@@ -16,7 +16,7 @@ SMALL = RunConfig(
     epochs=2,
     chunks=8,
     rate=0.9,
-    net=NetConfig(channels=4, heads=2, filters=6),
+    net=NetConfig(kind="gcn", channels=4, heads=2, filters=6),
     optim=OptimConfig(batch=27),
 )
 

@@ -26,7 +26,7 @@ SMALL = RunConfig(
     epochs=12,
     chunks=8,
     rate=0.9,
-    net=NetConfig(channels=4, heads=2, filters=6),
+    net=NetConfig(kind="gcn", channels=4, heads=2, filters=6),
     optim=OptimConfig(batch=27),
 )
 ASKED_KEYS = {
@@ -96,8 +96,8 @@ def test_killed_and_resumed_gives_the_same_bits(tiny: SequenceSet, tmp_path: Pat
     archive = tmp_path / "tiny.npz"
     write_archive(tiny, archive)
     words = [
-        str(archive), "--epochs", "60", "--chunks", "8", "--rate", "0.9", "--net.channels", "4",
-        "--net.heads", "2",
+        str(archive), "--epochs", "60", "--chunks", "8", "--rate", "0.9",
+        "--net.kind", "gcn", "--net.channels", "4", "--net.heads", "2",
         "--net.filters", "6", "--optim.batch", "27", "--optim.average", "0.9", "--quiet", "--no-report",
         "--checkpoint-seconds", "0",
     ]  # fmt: skip

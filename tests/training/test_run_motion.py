@@ -23,7 +23,7 @@ SMALL = RunConfig(
     chunks=8,
     rate=0.9,
     signal="motion",
-    net=NetConfig(channels=4, heads=2, filters=6),
+    net=NetConfig(kind="gcn", channels=4, heads=2, filters=6),
     optim=OptimConfig(batch=27),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from bandstop.errors import ConfigError
@@ -13,19 +13,33 @@ __all__ = ["Adjacency", "Combine", "NetConfig"]
 Adjacency = Literal["skeleton", "free", "fixed"]
 Combine = Literal["sum", "concat"]
 
+OWN = {
+    "gcn": ("channels", "heads", "filters", "combine", "dense", "adjacency"),
+    "lstm": ("hidden", "layers"),
+    "tcn": ("widths", "kernels", "strides"),
+}
+"""Settings that only one kind of network reads."""
+
 
 @dataclass(frozen=True)
 class NetConfig:
     """Which recogniser, and its sizes.
 
-    >>> NetConfig(heads=0)
+    >>> NetConfig(kind="gcn", heads=0)
     Traceback (most recent call last):
         ...
     bandstop.errors.ConfigError: net.heads must be at least 1, found 0
+
+    A setting that this kind of network would not read is refused, not passed over.
+
+    >>> NetConfig(heads=4)
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.ConfigError: net.heads is for net.kind gcn, found tcn: leave it out, or choose gcn
     """
 
-    kind: Literal["gcn", "lstm", "tcn"] = "gcn"
-    """Graph convolution (the paper's), an LSTM over poses, or convolutions over time."""
+    kind: Literal["gcn", "lstm", "tcn"] = "tcn"
+    """Convolutions over time, graph convolution (the paper's), or an LSTM over poses."""
     channels: int = number(16, 1)
     """GCN: channels of the node encoder."""
     heads: int = number(8, 1)
@@ -54,6 +68,7 @@ class NetConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, "net.")
+        self._require_own()
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ConfigError(f"net.dropout must be in [0, 1), found {self.dropout}")
         for name in ("widths", "kernels", "strides"):
@@ -65,3 +80,11 @@ class NetConfig:
                     f"net.widths and net.{name} must hold as many numbers, found {len(self.widths)} and "
                     f"{len(sizes)}"
                 )
+
+    def _require_own(self) -> None:
+        defaults = {field.name: field.default for field in fields(self)}
+        foreign = [(kind, name) for kind, names in OWN.items() for name in names if kind != self.kind]
+        for kind, name in foreign:
+            if getattr(self, name) != defaults[name]:
+                found = f"net.{name} is for net.kind {kind}, found {self.kind}"
+                raise ConfigError(f"{found}: leave it out, or choose {kind}")

@@ -24,7 +24,7 @@ def time_steps(chunks: int, kernels: Sequence[int], strides: Sequence[int]) -> l
         if chunks < kernel:
             raise ConfigError(
                 f"convolution {len(found) + 1} sees {kernel} moments at once, but only {chunks} are left: "
-                "raise --chunks, or lower --net.kernels or --net.strides"
+                "raise --chunks, lower --net.kernels or --net.strides, or choose --net.kind gcn"
             )
         chunks = (chunks - kernel) // stride + 1
         found.append(chunks)

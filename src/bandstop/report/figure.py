@@ -18,6 +18,7 @@ from bandstop.report.canvas import INK, MUTED, PAPER, PASS, PRIOR, STOP, figure,
 from bandstop.report.plot_adjacency import draw_adjacency
 from bandstop.report.plot_histogram import chosen_moments, draw_histogram, tallest
 from bandstop.report.plot_layers import draw_layers
+from bandstop.report.plot_reads import draw_reads
 from bandstop.report.posture import flat_positions
 from bandstop.report.runfolder import Histogram, Run, read_run
 from bandstop.report.words import headline
@@ -56,6 +57,8 @@ def hero_picture(run: Run) -> Figure:
         drawers.append((1.1, lambda axes: _histogram(axes, moments[-1].histogram)))
     if run.weights.adjacency is not None and run.weights.adjacency.size:
         drawers.append((1.35, lambda axes: _adjacency(axes, run)))
+    elif run.weights.reads:
+        drawers.append((1.0, lambda axes: _reads(axes, run)))
     if run.metrics.layers:
         drawers.append((1.2, lambda axes: _layers(axes, run)))
     picture = figure(WIDTH, HEIGHT)
@@ -113,6 +116,13 @@ def _adjacency(axes: Axes, run: Run) -> None:
     _titles(
         axes, title if drawn <= _MOST_LINKS else f"{_MOST_LINKS} strongest of {drawn:,} links between joints"
     )
+
+
+def _reads(axes: Axes, run: Run) -> None:
+    counts = np.sum([counts for _, counts in run.weights.reads], axis=0)
+    positions = flat_positions(run.weights, len(counts))
+    draw_reads(axes, counts, positions, run.weights.edges, most=int(counts.max()), boldness=1.5)
+    _titles(axes, f"Joints by the {counts.sum():,} connections that read them")
 
 
 def _layers(axes: Axes, run: Run) -> None:

@@ -21,6 +21,7 @@ from bandstop.report.plot_gate import find_gate, gate_panels, gate_shapes
 from bandstop.report.plot_histogram import chosen_moments, histogram_panel, tallest
 from bandstop.report.plot_hold import hold_panels
 from bandstop.report.plot_layers import layers_picture
+from bandstop.report.plot_reads import reads_panel
 from bandstop.report.posture import flat_positions
 from bandstop.report.runfolder import Run, read_run
 
@@ -108,6 +109,7 @@ def _pictures(run: Run) -> dict[str, object]:
         if metrics.layers
         else "",
         "heads": [Markup(svg) for svg in _heads(run)],
+        "reads": [Markup(svg) for svg in _reads(run)],
         "crowded": heads is not None and any(np.count_nonzero(head) > MOST for head in heads),
         "posed": run.weights.pose is not None,
         "confusion": Markup(
@@ -148,3 +150,12 @@ def _heads(run: Run) -> Iterator[str]:
     for number, head in enumerate(heads, start=1):
         panel = head_panel(head, positions, run.weights.edges, number=number, largest=largest)
         yield inline_svg(panel, f"head {number}", f"Adjacency of head {number} on the skeleton")
+
+
+def _reads(run: Run) -> Iterator[str]:
+    reads = run.weights.reads
+    most = max((int(counts.max()) for _, counts in reads), default=0)
+    for part, counts in reads:
+        positions = flat_positions(run.weights, len(counts))
+        panel = reads_panel(part, counts, positions, run.weights.edges, most=most)
+        yield inline_svg(panel, f"reads {part}", f"How many connections read the {part} of each joint")

@@ -62,7 +62,7 @@ def weight_count(
 ) -> int:
     """Weights of two or more dimensions of the net that ``build_net`` makes.
 
-    >>> weight_count(NetConfig(combine="sum"), joints=21, signal=96, classes=45)
+    >>> weight_count(NetConfig(kind="gcn", combine="sum"), joints=21, signal=96, classes=45)
     39400
     >>> weight_count(NetConfig(kind="tcn"), joints=22, signal=256, classes=28)
     252672
@@ -103,10 +103,11 @@ def small_dense_sizes(
     bottleneck before the classifier and with adjacencies that are not learned stand for choice as well.
     Convolutions over time get narrower, all by one factor.
 
-    >>> small = small_dense_sizes(NetConfig(combine="sum"), 0.9, joints=21, signal=96, classes=45)
+    >>> gcn = NetConfig(kind="gcn", combine="sum")
+    >>> small = small_dense_sizes(gcn, 0.9, joints=21, signal=96, classes=45)
     >>> small.channels, small.heads, small.filters, weight_count(small, joints=21, signal=96, classes=45)
     (2, 2, 3, 3921)
-    >>> small = small_dense_sizes(NetConfig(combine="sum"), 0.98, joints=21, signal=96, classes=45)
+    >>> small = small_dense_sizes(gcn, 0.98, joints=21, signal=96, classes=45)
     >>> small.dense, small.adjacency, weight_count(small, joints=21, signal=96, classes=45)
     (3, 'fixed', 782)
     >>> small_dense_sizes(NetConfig(kind="tcn"), 0.98, joints=22, signal=256, classes=28).widths

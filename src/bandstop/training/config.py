@@ -154,7 +154,7 @@ class RunConfig(BudgetChoice, DropChoice):
     signal: Annotated[str | None, tyro.conf.arg(metavar="PARTS")] = None
     """What the network sees of a joint: its places; motion, which is places, steps and the duration as one
     list; or places+PART+… chunk by chunk, of the parts steps, slow, bones, distances, duration and
-    moment. Unless given: places+steps+duration for convolutions over time, places for others."""
+    moment. Unless given: places+steps+distances+duration for convolutions over time, places for others."""
     normalise: Literal["size", "orientation", "size+orientation", "none"] = "size"
     """What is taken out of each sequence: its size (mean bone length), the way it is turned at its begin."""
     validation: float = number(0.0, 0, 0.95)
@@ -193,18 +193,18 @@ class RunConfig(BudgetChoice, DropChoice):
         if self.signal == "motion" and self.net.kind == "tcn":
             raise ConfigError(
                 "--signal motion is for the GCN, found --net.kind tcn; for convolutions over time write "
-                "--signal places+steps+duration"
+                "--signal places+steps+distances+duration"
             )
         _ = self.rate_range  # refuses what is no range
 
     @property
     def seen(self) -> str:
-        """What the network sees of a joint: ``signal``, or what its kind does best with (docs/frontier.md).
+        """What the network sees of a joint: ``signal``, or what its kind does best with (docs/recipe.md).
 
-        >>> RunConfig(rate=0.98, net=NetConfig(kind="tcn")).seen
-        'places+steps+duration'
+        >>> RunConfig(rate=0.98).seen, RunConfig(rate=0.98, net=NetConfig(kind="gcn")).seen
+        ('places+steps+distances+duration', 'places')
         """
-        return self.signal or ("places+steps+duration" if self.net.kind == "tcn" else "places")
+        return self.signal or ("places+steps+distances+duration" if self.net.kind == "tcn" else "places")
 
     @property
     def rate_range(self) -> tuple[float, float] | None:

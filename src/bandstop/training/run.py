@@ -104,7 +104,7 @@ def plan_run(config: RunConfig) -> PlannedBudget | None:
 
     >>> plan = plan_run(RunConfig(data="hands", rate=0.98))
     >>> plan.total, round(100 * plan.total / sum(plan.sizes.values()))
-    (1904, 2)
+    (4992, 2)
     """
     config = config.resolved()
     torch.manual_seed(config.seed)

@@ -62,7 +62,8 @@ def rebuild(described: dict[str, object]) -> DeployModel:
     classes, joints = str(described["c"]).split("|"), str(described["j"])
     if not isinstance(ends, list) or not isinstance(scale, list) or not isinstance(described["n"], dict):
         raise ValueError("a list is missing")
-    config = build(NetConfig, {**described["n"], "dropout": 0.0}, "net")
+    # A GCN does not say its kind: the format is older than the others.
+    config = build(NetConfig, {"kind": "gcn", **described["n"], "dropout": 0.0}, "net")
     edges = tuple((int(a), int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
     lasting = described.get("d")
     if lasting is not None and not (isinstance(lasting, list) and len(lasting) == 2 and lasting[1] > 0):
