@@ -34,7 +34,7 @@ from bandstop.files import write_text
 from bandstop.study.results import ResultRow, read_results
 
 RESULTS = Path(__file__).parent / "results" / "frontier_costs.json"
-METHODS = ("dense", "pmp")
+METHODS = ("dense", "pmp", "joined")
 
 
 def wanted_runs(studies: Sequence[Path]) -> list[tuple[Path, ResultRow]]:

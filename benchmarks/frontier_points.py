@@ -77,7 +77,7 @@ def read_points(paths: Sequence[Path]) -> list[Point]:
         return []
     points = []
     for group in gather(read_results(there)):
-        if group.method in ("dense", "pmp") and group.variant == "default" and group.rows:
+        if group.method in ("dense", "pmp", "joined") and group.variant == "default" and group.rows:
             weights, parameters = (
                 round(group.mean(name).mean) for name in ("weights_kept", "parameters_kept")
             )

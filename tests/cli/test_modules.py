@@ -15,6 +15,7 @@ from bandstop.cli import (
     evaluate,
     export,
     extract,
+    join,
     live,
     plan,
     predict,
@@ -28,8 +29,8 @@ from bandstop.cli.deploy_run import run_to_deploy
 from bandstop.errors import ExportError
 
 MODULES = (
-    bench, calibrate, convert, demo, describe, evaluate, export, extract, live, plan, predict, report,
-    studio, study, table, train,
+    bench, calibrate, convert, demo, describe, evaluate, export, extract, join, live, plan, predict,
+    report, studio, study, table, train,
 )  # fmt: skip
 
 

@@ -118,6 +118,21 @@ def test_describe_and_convert(say: Say, folder: Path, tmp_path: Path) -> None:
     assert "36" in say("describe", tmp_path / "a.npz").out
 
 
+def test_join_puts_runs_side_by_side(say: Say, folder: Path, finished: Path, tmp_path: Path) -> None:
+    tcn = ("--net.kind", "tcn", "--net.widths", 6, "--net.kernels", 3, "--net.strides", 1, "--chunks", 8)
+    members = [tmp_path / name for name in ("a", "b")]
+    for seed, out in enumerate(members):
+        flags = ("--rate", 0.8, "--epochs", 1, "--seed", seed, "--out", out, "--no-report")
+        assert say("train", folder, *tcn, *flags).code == 0
+    said = say("join", *members, "--out", tmp_path / "ab")
+    assert said.code == 0 and "ab" in said.out, said.err
+    assert read_metrics(tmp_path / "ab").weights_kept == 2 * read_metrics(members[0]).weights_kept
+    assert "Joined from" in (tmp_path / "ab" / "report.html").read_text(encoding="utf-8")
+    assert say("export", tmp_path / "ab", "--to", "c", "--out", tmp_path / "c").code == 0
+    said = say("join", finished, finished, "--out", tmp_path / "no")
+    assert said.code == 2 and "convolutions over time" in said.err
+
+
 def test_extract_takes_a_budget_out_of_many(say: Say, folder: Path, finished: Path, tmp_path: Path) -> None:
     many, out = tmp_path / "any", tmp_path / "any90"
     assert say("train", folder, "--rates", "0.5:0.95", "--epochs", 2, *SMALL, "--out", many).code == 0

@@ -43,6 +43,29 @@ def refused(plan: Plan, out: Path, executor: Any, **options: Any) -> None:
     conduct(plan, expand(plan)[0], StudyFolder(out), executor, lambda *_: None, **options)
 
 
+def test_joined_runs_wait_for_theirs_and_say_their_cost(
+    plan_file: Write, tmp_path: Path, inline: Any
+) -> None:
+    net = 'net = { kind = "tcn", widths = [6, 8], kernels = [1, 3], strides = [1, 1] }\n'
+    base = '[base]\nepochs = 2\nchunks = 8\nsignal = "places+steps+duration"\n' + net
+    joined = '[[grid]]\ndata = "tiny"\nmethod = "joined"\nrate = 0.9\njoin = ["default", "bones"]\n'
+    members = 'variant = ["default", "bones"]\n[variant.bones]\nsignal = "places+steps+bones+duration"\n'
+    path = plan_file(joined + PRUNED + members, base)
+    out, executor = tmp_path / "out", inline()
+    standing, _ = carry_out(path, out, executor)
+    assert (standing.finished, standing.failed) == (5, {})
+    first, *others = read_results([out])
+    ours = [row for row in others if row.seed == 0]
+    assert first.id.startswith("tiny-joined-90-s0-")
+    assert executor.executed.index(first.id) > max(executor.executed.index(row.id) for row in ours)
+    assert (first.method, first.rate, first.distilled, first.teacher_seconds) == ("joined", 0.9, 0, 0)
+    assert first.weights_kept == sum(row.weights_kept for row in ours)
+    assert first.seconds == pytest.approx(sum(row.seconds for row in ours), abs=0.02)
+    for bad in (PRUNED + 'method = "joined"\n', joined.replace('"joined"', '["joined", "gmp"]')):
+        with pytest.raises(ConfigError, match=r"goes with a join|stands alone"):
+            expand(read_plan(str(plan_file(bad + "[variant.bones]\nchunks = 4\n", base))))
+
+
 def test_teachers_go_first_and_are_learned_from(plan_file: Write, tmp_path: Path, inline: Any) -> None:
     out, executor = tmp_path / "out", inline()
     standing, events = carry_out(plan_file(PRUNED + 'teachers = { seeds = "all" }\n' + DENSE), out, executor)

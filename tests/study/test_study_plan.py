@@ -22,6 +22,7 @@ def runs(path: Path, **options: list[str]) -> list[PlannedRun]:
     return expand(read_plan(str(path)), **options)[0]  # type: ignore[arg-type]
 
 
+JOINED = GRID + 'method = "joined"\njoin = ["default", "b"]\n[variant.b]\nchunks = 4\n'
 BAD = {
     "not TOML": ("[[grid]\ndata = 3", "not valid TOML.*line 10"),
     "unknown table": (GRID + "[bass]\nepochs = 1", "'bass' is not known here"),
@@ -67,6 +68,8 @@ BAD = {
         GRID + 'teachers = { seed = "same" }',
         "'seed' is not known here; it can hold seeds, variant",
     ),
+    "nothing to join": (JOINED, "no pmp run of tiny at 0.9 .*variant default or b"),
+    "one to join": (JOINED.replace(', "b"', ""), "two variants or more"),
     "same name": (
         GRID + GRID + "settings.epochs = 3",
         "two different runs are both called tiny-pmp-laplace-90-s0",

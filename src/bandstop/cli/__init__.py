@@ -17,6 +17,7 @@ VERBS = {
     "train": "train a recogniser to a budget of connections",
     "plan": "say before training which layer will keep how many connections",
     "extract": "take another budget out of a run trained for many, without training",
+    "join": "put several finished runs side by side in one network, without training",
     "live": "train a recogniser for continuous streams",
     "studio": "record gestures, train, try and take away, on a local page",
     "calibrate": "let a finished run say none of these, at a rate of false alarms that you name",

@@ -115,6 +115,8 @@ class Metrics(Size, Quality):
     """Run folders of its teachers."""
     rates: str | None = None
     extracted_from: str | None = None
+    joined_from: tuple[str, ...] = ()
+    """Run folders of the networks that it has side by side; ``seconds`` are those of all of them."""
     seed: int
     epochs: int
     seconds: float

@@ -89,6 +89,7 @@ def provenance_rows(run: Metrics) -> list[tuple[str, str]]:
         ("Training time", duration(run.seconds)),
         ("Machine", run.machine),
         ("Distilled from", ", ".join(run.distilled_from)),
+        ("Joined from", ", ".join(run.joined_from)),
     ]
     return [(label, value) for label, value in rows if value]
 

@@ -129,14 +129,12 @@ class Dispatcher:
         return self.executor.wait(1.0)
 
     def _task(self, run: PlannedRun) -> Task:
-        teachers = (
-            tuple(str(self.folder.run(t).absolute()) for t in run.teachers) or run.config.distill.teachers
-        )
-        config = dataclasses.replace(
-            run.config,
-            data=place_of(run.config.data, self.places),
-            distill=dataclasses.replace(run.config.distill, teachers=teachers),
-        )
+        config = dataclasses.replace(run.config, data=place_of(run.config.data, self.places))
+        others = tuple(str(self.folder.run(other).absolute()) for other in run.teachers)
+        if config.joined_from:
+            config = dataclasses.replace(config, joined_from=others)
+        elif others:
+            config = dataclasses.replace(config, distill=dataclasses.replace(config.distill, teachers=others))
         return Task(str(self.folder.root.absolute()), run.id, config.to_json(), self.checkpoint_seconds)
 
     def _settle(self, outcome: TaskResult) -> None:

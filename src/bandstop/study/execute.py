@@ -16,6 +16,7 @@ from bandstop.record.reading import Reading
 from bandstop.skeleton import SequenceSet, load
 from bandstop.study.study_folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
+from bandstop.training.join import join_runs
 from bandstop.training.run import train_run
 
 __all__ = ["Task", "TaskResult", "execute"]
@@ -57,14 +58,7 @@ def execute(task: Task) -> TaskResult:
             config = RunConfig.from_json(task.config)
             _prepare(folder, config)
             note(study.root, task.run, "began", resumed=(folder / CHECKPOINT).is_file())
-            sequences = _load(config.data, config.reading)
-            train_run(
-                config,
-                folder,
-                resume=(folder / CONFIG).is_file(),
-                sequences=sequences,
-                checkpoint_seconds=task.checkpoint_seconds,
-            )
+            _carry_out(config, folder, task.checkpoint_seconds)
         except Exception as error:
             note(study.root, task.run, "failed")
             return TaskResult(task.run, "failed", _sentence(error), traceback.format_exc())
@@ -72,16 +66,26 @@ def execute(task: Task) -> TaskResult:
     return TaskResult(task.run, "finished")
 
 
+def _carry_out(config: RunConfig, folder: Path, checkpoint_seconds: float) -> None:
+    sequences = _load(config.data, config.reading)
+    if config.joined_from:
+        runs = [Path(run) for run in config.joined_from]
+        join_runs(runs, folder, data=config.data, seed=config.seed, sequences=sequences)
+        return
+    resume = (folder / CONFIG).is_file()
+    train_run(config, folder, resume=resume, sequences=sequences, checkpoint_seconds=checkpoint_seconds)
+
+
 def _prepare(folder: Path, config: RunConfig) -> None:
     """Make an interrupted run's folder one that can be taken up.
 
     A process killed before it wrote the config leaves nothing of worth; one whose study or data were moved
-    since knows old places (its id vouches for everything else).
+    since knows old places (its id vouches for everything else). A join is done again.
     """
     if not folder.is_dir():
         return
     stored = folder / CONFIG
-    if not stored.is_file():
+    if config.joined_from or not stored.is_file():
         shutil.rmtree(folder)
     else:
         known = RunConfig.from_json(stored.read_text(encoding="utf-8"))

@@ -47,6 +47,13 @@ class Grid:
     settings: Mapping[str, Any] | None = None
     """Settings of all runs of this grid."""
     teachers: Teachers | None = None
+    join: tuple[str, ...] = ()
+    """Method joined: the variants whose PMP runs, at the same rate and seed, a run has side by side."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether its runs need other runs of the study."""
+        return self.teachers is not None or bool(self.join)
 
 
 @dataclass(frozen=True)
@@ -142,10 +149,17 @@ def _plan(found: dict[str, Any], path: Path, text: str) -> Plan:
 
 
 def _grid(table: Mapping[str, Any], where: str, variants: Mapping[str, Any]) -> Grid:
-    axes = _axes(table, where, Grid, also=("settings", "teachers"))
+    axes = _axes(table, where, Grid, also=("settings", "teachers", "join"))
     if not axes.get("data"):
         raise ConfigError(f'{where} needs data, for instance data = ["hands"]')
-    for variant in axes.get("variant", ()):
+    join = _values(table["join"], str, f"{where} join") if "join" in table else ()
+    if bool(join) != ("joined" in axes.get("method", ())) or (
+        join and ("teachers" in table or len(join) < 2)
+    ):
+        raise ConfigError(f'{where} method = "joined" goes with a join of two variants or more, no teachers')
+    if join and len(axes["method"]) > 1:
+        raise ConfigError(f"{where} method joined stands alone, found {list(axes['method'])}")
+    for variant in (*axes.get("variant", ()), *join):
         if variant != DEFAULT and variant not in variants:
             raise ConfigError(f'{where} names the variant {variant!r}, but there is no [variant."{variant}"]')
     settings = _table(table, "settings", where)
@@ -154,6 +168,7 @@ def _grid(table: Mapping[str, Any], where: str, variants: Mapping[str, Any]) -> 
         **axes,
         settings=settings,
         teachers=None if teachers is None else _teachers(teachers, f"{where} teachers"),
+        join=join,
     )
 
 

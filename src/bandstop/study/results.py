@@ -115,8 +115,12 @@ class Results:
             preset=run.config.preset,
             bytes=found.stored_bytes,
             distilled=len(found.distilled_from),
-            teacher_seconds=round(float(sum(self.rows[t].seconds for t in run.teachers)), 2),
+            teacher_seconds=round(self._teacher_seconds(run), 2),
         )
+
+    def _teacher_seconds(self, run: PlannedRun) -> float:
+        """None of a joined run: what its networks took is its own."""
+        return 0.0 if run.config.joined_from else float(sum(self.rows[t].seconds for t in run.teachers))
 
 
 def _text(value: Any) -> str:

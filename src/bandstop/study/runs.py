@@ -62,7 +62,12 @@ class PlannedRun:
     config: RunConfig
     """Resolved but for places: data are named by key and teachers by id."""
     teachers: tuple[str, ...]
-    """Ids of the runs that must be finished first."""
+    """Ids of the runs that must be finished first: to learn from, or to join."""
+
+    @property
+    def slug(self) -> str:
+        """Its readable name."""
+        return self.axes.slug(bool(self.teachers) and not self.config.joined_from)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ def digest(config: RunConfig) -> str:
     settings = dataclasses.asdict(config)
     if config.reading == AS_IT_SAYS:  # runs of before this setting keep their ids
         del settings["reading"]
+    if not config.joined_from:  # likewise
+        del settings["joined_from"]
     if config.prune.coordinates == "gaussian":  # likewise
         del settings["prune"]["coordinates"]
     text = json.dumps(settings, sort_keys=True)
@@ -97,10 +104,10 @@ def expand(
     """
     places = [place for i, grid in enumerate(plan.grids, 1) for place in _places(plan, grid, i)]
     made: dict[int, PlannedRun] = {}
-    for with_teachers in (False, True):
+    for waiting in (False, True):
         plain = list(made.values())
         for order, place in enumerate(places):
-            if (place.grid.teachers is not None) == with_teachers:
+            if place.grid.waits == waiting:
                 made[order] = _run(plan, place, overrides, plain)
     runs, remarks = _distinct([made[order] for order in range(len(places))], plan.source)
     if not runs:
@@ -109,7 +116,7 @@ def expand(
 
 
 def _places(plan: Plan, grid: Grid, number: int) -> Iterator[_Place]:
-    known = {"pmp", "dense", *NAMES}
+    known = {"pmp", "dense", "joined", *NAMES}
     for method in grid.method:
         if method not in known:
             where = f"{plan.source}: [[grid]] number {number}"
@@ -141,7 +148,8 @@ def _run(
     layers.append((f"{plan.source}: [variant.{axes.variant}]", plan.variants.get(axes.variant, {})))
     layers += [("--set", settings) for settings in overrides]
     data = axes.data if axes.fold is None else f"{axes.data}@{axes.fold}"
-    given = {"data": data, "method": axes.method, "prior": axes.prior, "rate": axes.rate, "seed": axes.seed}
+    method = "pmp" if grid.join else axes.method
+    given = {"data": data, "method": method, "prior": axes.prior, "rate": axes.rate, "seed": axes.seed}
     config = resolve([*layers, (where, {})], given).resolved()
     if axes.method != "dense" and config.budget is None:
         raise ConfigError(
@@ -150,10 +158,15 @@ def _run(
     if axes.method == "pmp":
         axes = dataclasses.replace(axes, prior=config.prior)
         _check_recipe(config, f"{where} variant {axes.variant}")
-    teachers = () if grid.teachers is None else _teachers(place, plain, where)
-    if teachers:
-        config = dataclasses.replace(config, distill=dataclasses.replace(config.distill, teachers=teachers))
-    return PlannedRun(f"{axes.slug(bool(teachers))}-{digest(config)}", axes, config, teachers)
+    if grid.join:
+        others = _members(place, plain, where)
+        config = dataclasses.replace(config, joined_from=others)
+    else:
+        others = () if grid.teachers is None else _teachers(place, plain, where)
+        if others:
+            config = dataclasses.replace(config, distill=dataclasses.replace(config.distill, teachers=others))
+    distilled = bool(others) and not grid.join
+    return PlannedRun(f"{axes.slug(distilled)}-{digest(config)}", axes, config, others)
 
 
 def _check_recipe(config: RunConfig, where: str) -> None:
@@ -185,12 +198,26 @@ def _teachers(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, 
     return tuple(found[seed] for seed in sorted(found))
 
 
+def _members(place: _Place, plain: list[PlannedRun], where: str) -> tuple[str, ...]:
+    """The runs that a joined one has side by side: its data, rate and seed, the variants that it names."""
+    axes = place.axes
+    pruned = dataclasses.replace(axes, method="pmp", prior=None)
+    wanted = [dataclasses.replace(pruned, variant=variant) for variant in place.grid.join]
+    found = {dataclasses.replace(run.axes, prior=None): run.id for run in plain}
+    if missing := [member.variant for member in wanted if member not in found]:
+        raise ConfigError(
+            f"{where} join: the study has no pmp run of {axes.data} at {axes.rate} with seed {axes.seed} of "
+            f"variant {' or '.join(missing)}; add a [[grid]] of them, without teachers"
+        )
+    return tuple(found[member] for member in wanted)
+
+
 def _distinct(runs: list[PlannedRun], source: str) -> tuple[list[PlannedRun], list[str]]:
     kept: dict[str, PlannedRun] = {}
     named: dict[str, PlannedRun] = {}
     remarks: dict[str, None] = {}
     for run in runs:
-        key, slug = digest(run.config), run.axes.slug(bool(run.teachers))
+        key, slug = digest(run.config), run.slug
         if key in kept:
             first = kept[key].axes
             if first.variant != run.axes.variant:

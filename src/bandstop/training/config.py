@@ -164,6 +164,8 @@ class RunConfig(BudgetChoice, DropChoice):
     reading: Annotated[Reading, tyro.conf.arg(name="")] = AS_IT_SAYS
     extracted_from: Annotated[str | None, tyro.conf.Suppress] = None
     """The run, trained for many rates, that this one was taken out of."""
+    joined_from: Annotated[tuple[str, ...], tyro.conf.Suppress] = ()
+    """The runs whose networks this one has side by side."""
     net: NetConfig = field(default_factory=NetConfig)
     prune: PruneConfig = field(default_factory=PruneConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)

@@ -155,6 +155,7 @@ def _metrics(
         distilled_from=config.distill.teachers,
         rates=config.rates,
         extracted_from=config.extracted_from,
+        joined_from=config.joined_from,
         seed=config.seed,
         epochs=config.epochs,
         seconds=round(seconds, 2),
