@@ -15,7 +15,7 @@ from bandstop.report.words import count
 
 __all__ = ["draw_reads", "reads_panel"]
 
-LARGEST = 420
+LARGEST = 330
 """Area of the disc of the joint that is read most, in square points."""
 
 
@@ -28,7 +28,7 @@ def reads_panel(
     most: int,
 ) -> Figure:
     """One part of the signal as a small picture; ``most``: connections of the joint that is read most."""
-    panel = figure(240, 255)
+    panel = figure(210, 225)
     axes = panel.add_subplot()
     draw_reads(axes, counts, positions, edges, most=most)
     axes.set_title(part, fontsize=11)
