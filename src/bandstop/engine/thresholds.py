@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
 from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
 from bandstop.engine.select.bound_budget import BoundBudget
+from bandstop.engine.select.last_threshold import LastThreshold
 from bandstop.engine.select.topk import count_above, pooled_thresholds, thresholds_for
 from bandstop.engine.shards.tensor import is_sharded
 from bandstop.method.chart import PassingScale
@@ -62,6 +64,7 @@ class Thresholds:
         self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
         self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
         self.densities: dict[str, float] = {}
+        self.last: defaultdict[str, LastThreshold] = defaultdict(LastThreshold)
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
@@ -97,7 +100,7 @@ class Thresholds:
             thresholds = pooled_thresholds(latents, self.bound.total(ramp), self.recipe.floor)
             return self._levels(ramp, latents, thresholds, None)
         counts = self.counts(ramp, latents)
-        return self._levels(ramp, latents, thresholds_for(latents, counts), counts)
+        return self._levels(ramp, latents, thresholds_for(latents, counts, self.last), counts)
 
     def chart(self, numbers: Tensor, name: str) -> tuple[Tensor, Tensor]:
         """Spread of a layer's trained numbers and scale of its prior, at the density of the last levels."""

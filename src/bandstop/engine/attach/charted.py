@@ -7,8 +7,9 @@ from torch import Tensor
 
 from bandstop.engine.attach.parametrisation import BandStop
 from bandstop.method.chart import CELLS, Charted, chart_reach, chart_table
-from bandstop.method.gate import Gate
+from bandstop.method.gate import Gate, Soft
 from bandstop.method.gate_autograd import applied
+from bandstop.method.gate_on_cpu import looked_up_on_cpu
 from bandstop.method.priors import Prior
 
 __all__ = ["ChartedBandStop"]
@@ -56,6 +57,11 @@ class ChartedBandStop(BandStop):
     def forward(self, latent: Tensor) -> Tensor:
         if self.mask is not None:
             return super().forward(latent)
+        if isinstance(self.gate, Soft) and self.gate.leak == 1:
+            levels = [self._buffers[name] for name in ("threshold", "cells", "scale", "table")]
+            weight: Tensor | None = looked_up_on_cpu(latent, self.gain, *levels)  # type: ignore[arg-type]
+            if weight is not None:
+                return weight
         return self.gate.scaled(self.latent_of(latent), self.gain, self.level, self.temperature)
 
     def open(self) -> None:

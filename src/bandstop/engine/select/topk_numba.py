@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from bandstop.method.compiled import compiled
+from bandstop.method.compiled import by_address, compiled
 
-__all__ = ["kth_magnitude"]
+__all__ = ["between", "kth_magnitude"]
 
 _Bits = np.ndarray[Any, np.dtype[np.int32]]
 _Counts = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
@@ -52,6 +52,47 @@ def _take(numbers: _Bits, head_shift: int, head: int, taken: _Bits) -> None:
         place += number >> above == wanted
 
 
+def _between(values: Any, count: int, low: float, high: float, taken: Any, most: int, below: Any) -> int:
+    """Write to ``taken`` the magnitudes from ``low`` to ``high``, at most so many, and to ``below`` how many
+    are smaller; returns how many lie between. Arrays are addresses.
+
+    >>> import torch
+    >>> values, taken, below = torch.tensor([3.0, -1.0, 2.0]), torch.empty(3), torch.empty((), dtype=torch.int64)
+    >>> between(values.data_ptr(), 3, 1.5, 2.5, taken.data_ptr(), 3, below.data_ptr()), int(below)
+    (1, 1)
+    """
+    lowest, highest, found, fewer = np.float32(low), np.float32(high), 0, 0
+    whole = count - count % 32
+    for start in range(0, count, 32):
+        inside, under = np.int32(0), np.int32(0)
+        stop = start + 32
+        if start < whole:
+            for i in range(32):  # a fixed number: vector instructions
+                size = abs(values[start + i])
+                under += np.int32(size < lowest)
+                inside += np.int32(size <= highest)
+        else:
+            stop = count
+            for i in range(start, stop):
+                size = abs(values[i])
+                under += np.int32(size < lowest)
+                inside += np.int32(size <= highest)
+        fewer += under
+        if inside > under:
+            if found + inside - under > most:
+                return most + 1
+            for i in range(start, stop):
+                size = abs(values[i])
+                if size >= lowest and size <= highest:
+                    taken[found] = size
+                    found += 1
+    below[0] = fewer
+    return found
+
+
+between = by_address("int64", "float32*", "int64", "float64", "float64", "float32*", "int64", "int64*")(
+    _between
+)
 count_first = compiled(_count_first)
 count_next = compiled(_count_next)
 take = compiled(_take)

@@ -1,0 +1,78 @@
+"""The next threshold of a layer, looked for where the last one was: exact, in one read of the weights.
+
+Between two renewals a threshold moves little. One pass counts the magnitudes below a bracket around the last
+one and takes out those within it, a few per cent; the one of the wanted rank is among them, or else the
+search starts anew without a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["LastThreshold"]
+
+WORTH = 1 << 13
+"""Weights of a layer for which numba is loaded."""
+CROWDED = 16
+"""A bracket that holds more than one in so many weights is too wide."""
+
+
+@dataclass
+class LastThreshold:
+    """Where a layer's threshold was, and how far from there the next one is looked for.
+
+    >>> last, values = LastThreshold(), torch.randn(9000, generator=torch.Generator().manual_seed(0))
+    >>> last.next(values, 8000) is None
+    True
+    >>> last.note(values.abs().kthvalue(7990).values)
+    >>> bool(last.next(values, 8000) == values.abs().kthvalue(8000).values)
+    True
+    """
+
+    value: float | None = None
+    width: float = 0.0
+
+    def next(self, latent: Tensor, rank: int) -> Tensor | None:
+        """The magnitude of this ``rank`` (from 1) of ``latent``, a scalar; None where it is not found so."""
+        kernel = _kernel_for(latent)
+        if kernel is None or self.value is None:
+            return None
+        count = latent.numel()
+        taken, below = latent.new_empty(count // CROWDED + 64), torch.empty((), dtype=torch.int64)
+        low, high = self.value - self.width, self.value + self.width
+        found = kernel(
+            latent.data_ptr(), count, low, high, taken.data_ptr(), taken.numel(), below.data_ptr()
+        )
+        place = rank - int(below)
+        if found > taken.numel() or not 1 <= place <= found:
+            return None
+        return taken[:found].kthvalue(place).values
+
+    def note(self, threshold: Tensor) -> None:
+        """Take over what was found."""
+        value = float(threshold)
+        moved = 0.02 * value if self.value is None else abs(value - self.value)
+        self.width = max(4 * moved, self.width / 2, 1e-6 * value)
+        self.value = value
+
+
+def _kernel_for(latent: Tensor) -> Any:
+    """The compiled pass, where it is installed and can be used."""
+    plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
+    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous():
+        return None
+    return _compiled() if latent.numel() >= WORTH or _compiled.cache_info().currsize else None
+
+
+@cache
+def _compiled() -> Any:
+    try:
+        from bandstop.engine.select.topk_numba import between
+    except ImportError:
+        return None
+    return between
