@@ -217,16 +217,17 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def _update(self) -> None:
+        scales = None
         if self.recipe.threshold == "held":
-            pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
-        levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents())
+            scales = pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
+        levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents(), scales)
         temperature, self.noted_counts = self.recipe.temperature(self.progress), levels.counts
         for layer in self.layers:
             assert layer.band is not None
             stretch = None if levels.gains is None else levels.gains[layer.name]
             layer.band.set_levels(levels.thresholds[layer.name], temperature, stretch)
             if isinstance(layer.band, ChartedBandStop):
-                layer.band.set_chart(*self.thresholds.chart(layer.free(layer.latent.detach()), layer.name))
+                layer.band.set_chart(*self.thresholds.chart(layer.name))
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:

@@ -64,6 +64,7 @@ class Thresholds:
         self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
         self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
         self.densities: dict[str, float] = {}
+        self.spreads: dict[str, Tensor] = {}
         self.last: defaultdict[str, LastThreshold] = defaultdict(LastThreshold)
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
@@ -84,14 +85,15 @@ class Thresholds:
             return "total", "since they compete for it while they learn"
         return ("total", "since a connection that leads nowhere is replaced") if live else ("layers", "")
 
-    def at(self, ramp: float, latents: Mapping[str, Tensor]) -> Levels:
-        """The levels when ``ramp`` (0 … 1) of the final pruning applies."""
+    def at(
+        self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None = None
+    ) -> Levels:
+        """The levels when ``ramp`` (0 … 1) of the final pruning applies; ``scales`` where latents are held:
+        those of the prior in each layer.
+        """
         in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
         if self.recipe.threshold == "held":
-            counts = self.counts(ramp, latents)
-            self.densities = {name: counts[name] / latents[name].numel() for name in latents}
-            thresholds = held_thresholds(latents, counts, self.recipe.trained_prior)
-            return self._levels(ramp, latents, thresholds, count_above(latents, thresholds))
+            return self._held(ramp, latents, scales)
         if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
             total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
             common = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.bound.prunable))
@@ -102,11 +104,21 @@ class Thresholds:
         counts = self.counts(ramp, latents)
         return self._levels(ramp, latents, thresholds_for(latents, counts, self.last), counts)
 
-    def chart(self, numbers: Tensor, name: str) -> tuple[Tensor, Tensor]:
-        """Spread of a layer's trained numbers and scale of its prior, at the density of the last levels."""
+    def chart(self, name: str) -> tuple[Tensor, Tensor]:
+        """Spread of a layer's trained numbers and scale of its prior, as of the last levels."""
         assert self.passing is not None
-        spread = scale_to_prior(numbers, self.recipe.trained_prior)
-        return spread, spread * self.passing(self.densities[name])
+        return self.spreads[name], self.spreads[name] * self.passing(self.densities[name])
+
+    def _held(
+        self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None
+    ) -> Levels:
+        """The prior's quantiles; how many really pass is counted when somebody asks."""
+        counts, prior = self.counts(ramp, latents), self.recipe.trained_prior
+        self.densities = {name: counts[name] / self.bound.sizes[name] for name in latents}
+        self.spreads = dict(scales or {name: scale_to_prior(latents[name], prior) for name in latents})
+        thresholds = held_thresholds(self.spreads, self.densities, prior)
+        gains = None if self.gain is None else {n: self.gain(d) for n, d in self.densities.items()}
+        return Levels(thresholds, None, gains)
 
     def _levels(
         self,

@@ -52,25 +52,27 @@ def _look_up(
     at = min(level * per_unit, end)
     cell = min(np.int64(at), last - 1)
     base = table[cell] + (at - np.float32(cell)) * (table[cell + 1] - table[cell])
-    whole = count - count % _BLOCK
+    cell_of, place_of = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    low, high, whole = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32), count - count % _BLOCK
     for start in range(0, count, _BLOCK):
-        stop = start + _BLOCK if start < whole else count
-        stopped = np.int32(0)
+        here, stopped = min(_BLOCK, count - start), np.int32(0)
         if start < whole:
             for i in range(_BLOCK):  # a fixed number: vector instructions
                 stopped += np.int32(abs(z[start + i]) <= level)
                 weight[start + i] = _ZERO
         if stopped == _BLOCK:
             continue
-        few = stopped >= _BLOCK - 4  # a branch is then mostly guessed rightly, and else mostly not
-        for i in range(start, stop):
-            if few and abs(z[i]) <= level:
-                continue
-            place = abs(z[i]) * per_unit
+        for i in range(here):
+            place = abs(z[start + i]) * per_unit
             place = end if place > end else place
-            cell = max(min(np.int64(place), last - 1), 0)
-            over = table[cell] + (place - np.float32(cell)) * (table[cell + 1] - table[cell]) - base
-            weight[i] = np.copysign(_ZERO if over <= _ZERO else over * stretch, z[i])
+            cell_of[i] = max(min(np.int32(place), np.int32(last - 1)), np.int32(0))
+            place_of[i] = place - np.float32(cell_of[i])
+        for i in range(here):
+            low[i], high[i] = table[cell_of[i]], table[cell_of[i] + 1]
+        for i in range(here):
+            over = low[i] + place_of[i] * (high[i] - low[i]) - base
+            over = _ZERO if over <= _ZERO else over * stretch
+            weight[start + i] = np.copysign(over, z[start + i])
 
 
 _FLOATS = "float32*"

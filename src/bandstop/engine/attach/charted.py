@@ -44,7 +44,10 @@ class ChartedBandStop(BandStop):
         """Renew s, the spread of Z, and t, the scale of the prior; after ``set_levels``."""
         self.cells.copy_(CELLS / (self.reach * spread))
         self.scale.copy_(scale)
-        self.level.copy_(self.latent_of(self.threshold.reshape(1))[0])
+        along = (self.threshold * self.cells).clamp_(max=CELLS)
+        cell = along.long().clamp_(max=CELLS - 1)
+        low, high = self.table.take(cell), self.table.take(cell + 1)
+        self.level.copy_(torch.lerp(low, high, along - cell) * scale)
 
     def latent_of(self, trained: Tensor) -> Tensor:
         """Ŵ."""
