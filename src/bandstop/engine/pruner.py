@@ -199,7 +199,7 @@ class Pruner(Verbs):
             return
         if self.recipe.freeze < 1 and self.progress >= self.recipe.freeze:
             self.freeze()
-        elif self.taken % self.recipe.every == 0 or self.recipe.holds_fast(self.progress):
+        elif self.recipe.renews(self.taken, self.progress):
             self._update()
             if self.dual is not None:
                 self.dual.step(self.kept, self.bound.total(self.recipe.ramp(self.progress)))

@@ -104,10 +104,11 @@ class Thresholds:
         counts = self.counts(ramp, latents)
         return self._levels(ramp, latents, thresholds_for(latents, counts, self.last), counts)
 
-    def chart(self, name: str) -> tuple[Tensor, Tensor]:
+    def chart(self, name: str) -> tuple[float, float]:
         """Spread of a layer's trained numbers and scale of its prior, as of the last levels."""
         assert self.passing is not None
-        return self.spreads[name], self.spreads[name] * self.passing(self.densities[name])
+        spread = float(self.spreads[name])
+        return spread, spread * self.passing(self.densities[name])
 
     def _held(
         self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None

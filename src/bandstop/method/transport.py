@@ -84,7 +84,7 @@ def transport_(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:
             per_unit, below = CELLS / (2 * reach), torch.empty(2 * (CELLS + 1), dtype=torch.int32)
             loops.count_cells(at, count, per_unit, CELLS, below.data_ptr())
             ends = _quantiles(prior, below[: CELLS + 1], count).mul_(mean).float()
-            after = loops.move(at, count, per_unit, CELLS, ends.data_ptr(), fraction, at)
+            after = loops.move(at, count, per_unit, CELLS, ends.data_ptr(), fraction)
             return torch.scalar_tensor(after / _mean_magnitude(prior), dtype=torch.float32)
     values.copy_(transported(values, prior, fraction))
     return scale_to_prior(values, prior)

@@ -62,15 +62,13 @@ def _count_cells(values: Any, count: int, per_unit: float, cells: int, below: An
         below[k + 1] += below[k] + below[size + k + 1]
 
 
-def _move(
-    values: Any, count: int, per_unit: float, cells: int, ends: Any, fraction: float, moved: Any
-) -> float:
-    """``(1 − ρ)·x + ρ·T(x)`` to ``moved``, T linear between the ``ends`` of the cells; returns the mean
-    magnitude of what was moved. NaN stays NaN.
+def _move(values: Any, count: int, per_unit: float, cells: int, ends: Any, fraction: float) -> float:
+    """``x ← (1 − ρ)·x + ρ·T(x)``, T linear between the ``ends`` of the cells; returns the new mean magnitude.
+    NaN stays NaN.
 
     >>> import torch
     >>> values, ends = torch.tensor([-1.5, 0.5]), torch.tensor([-8.0, -4.0, 0.0, 4.0, 8.0])
-    >>> move(values.data_ptr(), 2, 1.0, 4, ends.data_ptr(), 0.5, values.data_ptr())
+    >>> move(values.data_ptr(), 2, 1.0, 4, ends.data_ptr(), 0.5)
     2.5
     >>> values
     tensor([-3.7500,  1.2500])
@@ -90,7 +88,7 @@ def _move(
         for i in range(here):
             value = values[start + i]
             now = value + part * (low[i] + place[i] * (high[i] - low[i]) - value)
-            moved[start + i] = now
+            values[start + i] = now
             subtotal += abs(now)
         total += subtotal
     return total / count
@@ -98,6 +96,4 @@ def _move(
 
 measure = by_address("float64", "float32*", "int32*", "int64", "int32*")(_measure)
 count_cells = by_address("void", "float32*", "int64", "float64", "int64", "int32*")(_count_cells)
-move = by_address(
-    "float64", "float32*", "int64", "float64", "int64", "float32*", "float64", "float32*"
-)(_move)
+move = by_address("float64", "float32*", "int64", "float64", "int64", "float32*", "float64")(_move)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -40,14 +42,14 @@ class ChartedBandStop(BandStop):
         self.register_buffer("scale", torch.ones_like(gain))
         self.register_buffer("level", torch.zeros_like(gain))
 
-    def set_chart(self, spread: Tensor, scale: Tensor) -> None:
+    def set_chart(self, spread: float, scale: float) -> None:
         """Renew s, the spread of Z, and t, the scale of the prior; after ``set_levels``."""
-        self.cells.copy_(CELLS / (self.reach * spread))
-        self.scale.copy_(scale)
-        along = (self.threshold * self.cells).clamp_(max=CELLS)
-        cell = along.long().clamp_(max=CELLS - 1)
-        low, high = self.table.take(cell), self.table.take(cell + 1)
-        self.level.copy_(torch.lerp(low, high, along - cell) * scale)
+        self.cells.fill_(CELLS / (self.reach * max(spread, 1e-30)))
+        self.scale.fill_(scale)
+        along = min(float(self.threshold) * float(self.cells), float(CELLS))
+        cell = min(int(along), CELLS - 1) if math.isfinite(along) else 0
+        low, high = self.table[cell : cell + 2].tolist()
+        self.level.fill_((low + (along - cell) * (high - low)) * scale)
 
     def latent_of(self, trained: Tensor) -> Tensor:
         """Ŵ."""
