@@ -6,21 +6,20 @@ without calling Python, and gets its values afterwards, in one pass where numba 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from bandstop.method.gate_autograd import plainly_run
+from bandstop.method.gate_autograd import applied, plainly_run
 
 __all__ = ["looked_up_on_cpu", "shrunk_on_cpu"]
 
 softshrink: Any = torch.nn.functional.softshrink
 PART = 1 << 16
 """Weights of a large tensor that go through both operations of the soft gate while they are in the CPU's
-cache."""
+cache, and up to which a weight is made as a product."""
 WHOLE = 1 << 18
 """Weights up to which more calls would cost more than the cache gains, and up to which one thread is as fast
 as several."""
@@ -44,13 +43,16 @@ def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | N
     """
     if not _plain_floats(latent) or type(threshold) is not Tensor or gain.requires_grad:
         return None
-    weight, count = latent * gain, latent.numel()
-    kernels = _kernels_for(count, weight, (gain, threshold))
-    if kernels is not None:
-        kernels.shrink(
-            latent.data_ptr(), gain.data_ptr(), threshold.data_ptr(), weight.data_ptr(), count
-        )
+    count = latent.numel()
+    kernels = _kernels_for(count)
+    if kernels is not None and gain.dtype is threshold.dtype is torch.float32:
+        if count > PART:
+            large: Tensor = applied(_Gated, latent, gain, (kernels.shrink, latent, gain, threshold, count))
+            return large
+        weight = latent * gain  # a pass that takes less than to call Python on the way back
+        kernels.shrink(latent.data_ptr(), gain.data_ptr(), threshold.data_ptr(), weight.data_ptr(), count)
         return weight
+    weight = latent * gain
     given, made = latent.detach(), weight.detach()
     level, scale = float(threshold), float(gain)
     if count <= WHOLE:
@@ -73,14 +75,28 @@ def looked_up_on_cpu(
     """
     if not _plain_floats(z) or gain.requires_grad:
         return None
-    numbers = (gain, threshold, cells, scale, table)
-    kernels = _kernels_for(z.numel(), z, numbers)
-    if kernels is None:
+    numbers, kernels = (gain, threshold, cells, scale, table), _kernels_for(z.numel())
+    if kernels is None or any(number.dtype is not torch.float32 for number in numbers):
         return None
-    weight = z * gain
-    addresses = (number.data_ptr() for number in numbers)
-    kernels.look_up(z.data_ptr(), *addresses, table.numel() - 1, weight.data_ptr(), z.numel())
+    weight: Tensor = applied(
+        _Gated, z, gain, (kernels.look_up, z, *numbers, table.numel() - 1, z.numel())
+    )
     return weight
+
+
+class _Gated(torch.autograd.Function):
+    """What a loop writes, given its arguments, the last of them the count; backward g."""
+
+    @staticmethod
+    def forward(ctx: Any, latent: Tensor, gain: Tensor, run: tuple[Any, ...]) -> Tensor:
+        (loop, *arguments, count), weight = run, torch.empty_like(latent)
+        ctx.gain = gain
+        loop(*(a.data_ptr() if isinstance(a, Tensor) else a for a in arguments), weight.data_ptr(), count)
+        return weight
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return grads[0] * ctx.gain, None, None
 
 
 def _plain_floats(tensor: Tensor) -> bool:
@@ -92,12 +108,11 @@ def _plain_floats(tensor: Tensor) -> bool:
     )
 
 
-def _kernels_for(count: int, made: Tensor, numbers: Sequence[Tensor]) -> Any:
+def _kernels_for(count: int) -> Any:
     """The compiled loops, where they are installed and pay, and nobody records what happens to tensors."""
-    watched = torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state() is not None
-    if watched or (count > WHOLE and torch.get_num_threads() > 1):
+    if torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state() is not None:
         return None
-    if not all(type(number) is Tensor and number.dtype is made.dtype for number in numbers):
+    if count > WHOLE and torch.get_num_threads() > 1:
         return None
     return _loaded() if count >= WORTH or _loaded.cache_info().currsize else None
 

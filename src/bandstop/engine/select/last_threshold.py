@@ -7,6 +7,7 @@ search starts anew without a guess.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -42,16 +43,9 @@ class LastThreshold:
         kernel = _kernel_for(latent)
         if kernel is None or self.value is None:
             return None
-        count = latent.numel()
-        taken, below = latent.new_empty(count // CROWDED + 64), torch.empty((), dtype=torch.int64)
-        low, high = self.value - self.width, self.value + self.width
-        found = kernel(
-            latent.data_ptr(), count, low, high, taken.data_ptr(), taken.numel(), below.data_ptr()
-        )
-        place = rank - int(below)
-        if found > taken.numel() or not 1 <= place <= found:
-            return None
-        return taken[:found].kthvalue(place).values
+        count, low, high = latent.numel(), self.value - self.width, self.value + self.width
+        found = kernel(latent.data_ptr(), count, rank, low, high, count // CROWDED + 64)
+        return None if math.isnan(found) else torch.scalar_tensor(found, dtype=latent.dtype)
 
     def note(self, threshold: Tensor) -> None:
         """Take over what was found."""
@@ -72,7 +66,7 @@ def _kernel_for(latent: Tensor) -> Any:
 @cache
 def _compiled() -> Any:
     try:
-        from bandstop.engine.select.topk_numba import between
+        from bandstop.engine.select.topk_numba import kth_between
     except ImportError:
         return None
-    return between
+    return kth_between
