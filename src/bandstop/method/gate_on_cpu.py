@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bandstop.method.gate_autograd import applied, plainly_run
+from bandstop.method.gate_autograd import plainly_run
 
 __all__ = ["looked_up_on_cpu", "shrunk_on_cpu"]
 
@@ -24,7 +24,8 @@ WHOLE = 1 << 18
 """Weights up to which more calls would cost more than the cache gains, and up to which one thread is as fast
 as several."""
 WORTH = 1 << 13
-"""Weights of a layer for which numba is loaded."""
+"""Weights of a layer for which numba is loaded; once it is, smaller layers use it too."""
+_LOADED: list[bool] = []
 
 
 def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
@@ -47,7 +48,7 @@ def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | N
     kernels = _kernels_for(count)
     if kernels is not None and gain.dtype is threshold.dtype is torch.float32:
         if count > PART:
-            large: Tensor = applied(_Gated, latent, gain, (kernels.shrink, latent, gain, threshold, count))
+            large: Tensor = _gated(latent, gain, (kernels.shrink, latent, gain, threshold, count))
             return large
         weight = latent * gain  # a pass that takes less than to call Python on the way back
         kernels.shrink(latent.data_ptr(), gain.data_ptr(), threshold.data_ptr(), weight.data_ptr(), count)
@@ -78,9 +79,7 @@ def looked_up_on_cpu(
     numbers, kernels = (gain, threshold, cells, scale, table), _kernels_for(z.numel())
     if kernels is None or any(number.dtype is not torch.float32 for number in numbers):
         return None
-    weight: Tensor = applied(
-        _Gated, z, gain, (kernels.look_up, z, *numbers, table.numel() - 1, z.numel())
-    )
+    weight: Tensor = _gated(z, gain, (kernels.look_up, z, *numbers, table.numel() - 1, z.numel()))
     return weight
 
 
@@ -99,6 +98,10 @@ class _Gated(torch.autograd.Function):
         return grads[0] * ctx.gain, None, None
 
 
+_gated: Any = super(torch.autograd.Function, _Gated).apply
+"""``_Gated.apply`` without torch's look at its signature (``gate_autograd.applied``)."""
+
+
 def _plain_floats(tensor: Tensor) -> bool:
     return (
         plainly_run(tensor)
@@ -114,7 +117,7 @@ def _kernels_for(count: int) -> Any:
         return None
     if count > WHOLE and torch.get_num_threads() > 1:
         return None
-    return _loaded() if count >= WORTH or _loaded.cache_info().currsize else None
+    return _loaded() if count >= WORTH or _LOADED else None
 
 
 @cache
@@ -123,4 +126,5 @@ def _loaded() -> Any:
         from bandstop.method import gate_numba
     except ImportError:
         return None
+    _LOADED.append(True)
     return gate_numba

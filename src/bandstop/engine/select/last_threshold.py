@@ -1,8 +1,8 @@
-"""The next threshold of a layer, looked for where the last one was: exact, in one read of the weights.
+"""The next threshold of a layer, looked for where the last ones point to: exact, in one read of the weights.
 
-Between two renewals a threshold moves little. One pass counts the magnitudes below a bracket around the last
-one and takes out those within it, a few per cent; the one of the wanted rank is among them, or else the
-search starts anew without a guess.
+From one renewal to the next a threshold moves about as far as before. One pass counts the magnitudes below a
+bracket around where it would then be and takes out those within it; the one of the wanted rank is among them,
+or else the search starts anew without a guess.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CROWDED = 16
 
 @dataclass
 class LastThreshold:
-    """Where a layer's threshold was, and how far from there the next one is looked for.
+    """Where a layer's threshold was, how far it had moved, and how wide the next one is looked for.
 
     >>> last, values = LastThreshold(), torch.randn(9000, generator=torch.Generator().manual_seed(0))
     >>> last.next(values, 8000) is None
@@ -36,6 +36,7 @@ class LastThreshold:
     """
 
     value: float | None = None
+    drift: float = 0.0
     width: float = 0.0
 
     def next(self, latent: Tensor, rank: int) -> Tensor | None:
@@ -43,16 +44,20 @@ class LastThreshold:
         kernel = _kernel_for(latent)
         if kernel is None or self.value is None:
             return None
-        count, low, high = latent.numel(), self.value - self.width, self.value + self.width
+        count, centre = latent.numel(), self.value + self.drift
+        low, high = centre - self.width, centre + self.width
         found = kernel(latent.data_ptr(), count, rank, low, high, count // CROWDED + 64)
         return None if math.isnan(found) else torch.scalar_tensor(found, dtype=latent.dtype)
 
     def note(self, threshold: Tensor) -> None:
         """Take over what was found."""
         value = float(threshold)
-        moved = 0.02 * value if self.value is None else abs(value - self.value)
-        self.width = max(4 * moved, self.width / 2, 1e-6 * value)
-        self.value = value
+        if self.value is None:
+            self.value, self.width = value, 0.1 * value
+            return
+        missed = abs(value - self.value - self.drift)
+        self.value, self.drift = value, value - self.value
+        self.width = max(4 * missed, self.width / 2, 1e-6 * value)
 
 
 def _kernel_for(latent: Tensor) -> Any:
