@@ -8,7 +8,10 @@ from typing import Any
 
 import numba
 
-__all__ = ["by_address", "compiled"]
+__all__ = ["array_at", "by_address", "compiled"]
+
+array_at = numba.carray
+"""Inside a compiled loop: the array of a shape at an address."""
 
 # NaN must stay NaN (indices stay valid and the loss shows it), hence not every fast-math flag.
 _MATHS: Any = {"contract", "reassoc", "arcp", "nsz"}

@@ -75,17 +75,18 @@ def transport_(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:
     (True, True)
     """
     loops = _loops_for(values)
-    largest = torch.empty((), dtype=torch.int32)
+    largest = torch.empty((), dtype=torch.int32, device="cpu")
     if loops is not None:
         at, count = values.data_ptr(), values.numel()
         mean = loops.measure(at, at, count, largest.data_ptr()) / _mean_magnitude(prior)
         reach = float(largest.view(torch.float32))
         if 0 < reach < math.inf and CELLS / (2 * reach) < math.inf:
-            per_unit, below = CELLS / (2 * reach), torch.empty(2 * (CELLS + 1), dtype=torch.int32)
+            per_unit = CELLS / (2 * reach)
+            below = torch.empty(2 * (CELLS + 1), dtype=torch.int32, device="cpu")
             loops.count_cells(at, count, per_unit, CELLS, below.data_ptr())
             ends = _quantiles(prior, below[: CELLS + 1], count).mul_(mean).float()
             after = loops.move(at, count, per_unit, CELLS, ends.data_ptr(), fraction)
-            return torch.scalar_tensor(after / _mean_magnitude(prior), dtype=torch.float32)
+            return torch.scalar_tensor(after / _mean_magnitude(prior), dtype=torch.float32, device="cpu")
     values.copy_(transported(values, prior, fraction))
     return scale_to_prior(values, prior)
 

@@ -86,9 +86,9 @@ class BandStop(OptionalMask):
         fixed, stretch = self._buffers.get("log_gain"), self._buffers["stretch"]
         assert stretch is not None
         known = self._known_gain
-        if fixed is not None and known is not None and not torch.compiler.is_compiling():
-            if known.follows(fixed, stretch):  # the very tensors, which no transform has wrapped
-                return known.value
+        plain = fixed is not None and known is not None and not torch.compiler.is_compiling()
+        if plain and known.follows(fixed, stretch):  # type: ignore[union-attr,arg-type]
+            return known.value  # type: ignore[union-attr]  # the very tensors: no transform wrapped them
         if fixed is None or not plainly_run(fixed) or torch.is_inference_mode_enabled():
             return whole(self.log_gain).exp().reshape(()) * stretch
         known = self._known_gain = _KnownGain.of(fixed.exp().reshape(()) * stretch, fixed, stretch)

@@ -47,7 +47,11 @@ class LastThreshold:
         count, centre = latent.numel(), self.value + self.drift
         low, high = centre - self.width, centre + self.width
         found = kernel(latent.data_ptr(), count, rank, low, high, count // CROWDED + 64)
-        return None if math.isnan(found) else torch.scalar_tensor(found, dtype=latent.dtype)
+        return (
+            None
+            if math.isnan(found)
+            else torch.scalar_tensor(found, dtype=latent.dtype, device=latent.device)
+        )
 
     def note(self, threshold: Tensor) -> None:
         """Take over what was found."""

@@ -43,7 +43,7 @@ def threshold_for(latent: Tensor, count: int) -> Tensor:
         return latent.new_zeros(())
     kernel = _kernel_for(latent)
     if kernel is not None:
-        return torch.scalar_tensor(kernel(latent, stopped), dtype=latent.dtype)
+        return torch.scalar_tensor(kernel(latent, stopped), dtype=latent.dtype, device=latent.device)
     magnitude = latent.detach().abs().flatten()
     if count < stopped // 4:
         return magnitude.topk(count + 1, sorted=True).values[-1]
