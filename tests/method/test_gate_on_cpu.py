@@ -117,3 +117,12 @@ def test_chart_and_gate_in_one_pass(prior: Prior, threshold: float) -> None:
     assert torch.equal(one.isnan(), two.isnan()) and torch.equal(first, second)
     finite = ~one.isnan()
     assert torch.allclose(one[finite], two[finite], rtol=1e-5, atol=2e-6 * float(table[-1]))
+
+
+def test_a_chart_of_numbers_that_are_not_finite_shows_it() -> None:
+    pytest.importorskip("numba")
+    z, one, bad = torch.randn(9000), torch.tensor(1.0), torch.tensor(torch.nan)
+    table = chart_table(Laplace(1.0), 9000).float()
+    for threshold, cells in ((bad, one), (one, bad)):
+        weight = looked_up_on_cpu(z, GAIN, threshold, cells, one, table)
+        assert weight is not None and bool(weight.isnan().any())

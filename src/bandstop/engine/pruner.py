@@ -217,14 +217,14 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def _update(self) -> None:
-        scales = None
-        if self.recipe.threshold == "held":
-            scales = pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
-        levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents(), scales)
-        temperature, self.noted_counts = self.recipe.temperature(self.progress), levels.counts
+        recipe, progress, scales = self.recipe, self.progress, None
+        if recipe.threshold == "held":
+            scales = pull_to_prior(self.layers, recipe.trained_prior, recipe.hold(progress))
+        levels = self.thresholds.at(recipe.ramp(progress), self.layers.free_latents(), scales)
+        temperature, self.noted_counts = recipe.temperature(progress), levels.counts
         for layer in self.layers:
             assert layer.band is not None
-            stretch = None if levels.gains is None else levels.gains[layer.name]
+            stretch = (levels.gains or {}).get(layer.name)
             layer.band.set_levels(levels.thresholds[layer.name], temperature, stretch)
             if isinstance(layer.band, ChartedBandStop):
                 layer.band.set_chart(*self.thresholds.chart(layer.name))
@@ -266,9 +266,7 @@ class Pruner(Verbs):
         return make_plain(self.model, self.layers)
 
     def plain(self, copy: nn.Module) -> nn.Module:
-        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with this pruner's
-        masks.
-        """
+        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with these masks."""
         if not self.frozen:
             raise ConfigError(
                 "the mask is not fixed yet: finalize the pruner, or freeze it, before a copy is made plain"

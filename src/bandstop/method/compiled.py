@@ -10,7 +10,7 @@ import numba
 
 __all__ = ["array_at", "by_address", "compiled"]
 
-array_at = numba.carray
+array_at: Any = numba.carray  # type: ignore[attr-defined]
 """Inside a compiled loop: the array of a shape at an address."""
 
 # NaN must stay NaN (indices stay valid and the loss shows it), hence not every fast-math flag.
@@ -57,7 +57,7 @@ def by_address(*kinds: str) -> Callable[[Callable[..., Any]], Any]:
             made = numba.cfunc(signature, cache=True, fastmath=_MATHS)(function)
         except RuntimeError:  # nowhere to write a cache
             made = numba.cfunc(signature, fastmath=_MATHS)(function)
-        called: Any = prototype(made.address)
+        called: Any = prototype(made.address)  # type: ignore[arg-type]
         called.made = made  # the code lives as long as this
         return called
 
@@ -69,5 +69,5 @@ def _kind(name: str) -> tuple[Any, Any]:
     if name == "void":
         return numba.void, None
     if name.endswith("*"):
-        return numba.types.CPointer(_NUMBERS[name[:-1]][0]), ctypes.c_void_p
+        return numba.types.CPointer(_NUMBERS[name[:-1]][0]), ctypes.c_void_p  # type: ignore[no-untyped-call]
     return _NUMBERS[name]

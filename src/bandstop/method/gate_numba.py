@@ -50,7 +50,7 @@ def _look_up(
     """
     level, per_unit, stretch, end = threshold[0], cells[0], gain[0] * scale[0], np.float32(last)
     at = min(level * per_unit, end)
-    cell = min(np.int64(at), last - 1)
+    cell = max(min(int(at), last - 1), 0)
     base = table[cell] + (at - np.float32(cell)) * (table[cell + 1] - table[cell])
     cell_of, place_of = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
     low, high, whole = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32), count - count % _BLOCK

@@ -30,7 +30,7 @@ def _measure(values: Any, bits: Any, count: int, largest: Any) -> float:
         for i in range(start, min(start + 4096, count)):
             part += abs(values[i])
             most = max(most, bits[i] & _MAGNITUDE)  # ordered as the magnitudes are, and NaN above all
-        total += part
+        total += float(part)
         found = max(found, most)
     largest[0] = found
     return total / count
@@ -90,7 +90,7 @@ def _move(values: Any, count: int, per_unit: float, cells: int, ends: Any, fract
             now = value + part * (low[i] + place[i] * (high[i] - low[i]) - value)
             values[start + i] = now
             subtotal += abs(now)
-        total += subtotal
+        total += float(subtotal)
     return total / count
 
 

@@ -53,6 +53,10 @@ class LastThreshold:
             else torch.scalar_tensor(found, dtype=latent.dtype, device=latent.device)
         )
 
+    def helps(self, latent: Tensor) -> bool:
+        """Whether ``next`` can be of use."""
+        return _kernel_for(latent) is not None
+
     def note(self, threshold: Tensor) -> None:
         """Take over what was found."""
         value = float(threshold)
@@ -67,7 +71,12 @@ class LastThreshold:
 def _kernel_for(latent: Tensor) -> Any:
     """The compiled pass, where it is installed and can be used."""
     plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
-    if not plain or latent.dtype != torch.float32 or not latent.is_contiguous():
+    if (
+        torch._C._len_torch_dispatch_stack()
+        or not plain
+        or latent.dtype != torch.float32
+        or not latent.is_contiguous()
+    ):
         return None
     return _compiled() if latent.numel() >= WORTH or _compiled.cache_info().currsize else None
 

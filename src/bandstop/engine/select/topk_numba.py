@@ -78,7 +78,7 @@ def _kth_between(values: Any, count: int, k: int, low: float, high: float, most:
                 size = abs(values[i])
                 under += np.int32(size < lowest)
                 inside += np.int32(size <= highest)
-        fewer += under
+        fewer += int(under)
         if inside > under:
             if found + inside - under > most:
                 return np.nan
@@ -90,7 +90,7 @@ def _kth_between(values: Any, count: int, k: int, low: float, high: float, most:
     place = k - fewer - 1
     if place < 0 or place >= found:
         return np.nan
-    return np.partition(taken[:found], place)[place]
+    return float(np.partition(taken[:found], place)[place])
 
 
 kth_between = by_address("float64", "float32*", "int64", "int64", "float64", "float64", "int64")(_kth_between)

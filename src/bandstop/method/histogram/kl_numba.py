@@ -24,7 +24,7 @@ def _deposit_at(
     at: Any, count: int, per_unit: float, width: float, limit: float, table_at: Any, columns: int
 ) -> float:
     """``deposit`` of values at an address."""
-    return deposit(array_at(at, (count,)), per_unit, width, limit, array_at(table_at, (3, columns)))
+    return float(deposit(array_at(at, (count,)), per_unit, width, limit, array_at(table_at, (3, columns))))
 
 
 def _solve(
