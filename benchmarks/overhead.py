@@ -2,18 +2,20 @@
 
     python benchmarks/overhead.py [--out benchmarks/results/overhead.json]
 
-The 251 k-weight GCN of FPHA's shape at the paper's batch of 600, at 150 and at the default of 75, one
-thread; the nets take turns by blocks of four steps, so that noise of the machine falls on all; the figure is
-the ratio of medians, of the processor time of the thread, which other programs on the machine disturb less
-than time on the wall. The pruned net is measured as the default recipe runs it, with three dense nets that
-teach it, with the KL on (λ = 10), with the KL on and thresholds renewed every step, as the paper's and with
-latents held to the prior.
+The 251 k-weight GCN of FPHA's shape at the paper's batch of 600, at 150 and at the default of 75, and
+convolutions over time at 75, one thread; the nets take turns by blocks of four steps, so that noise of the
+machine falls on all; the figure is the ratio of medians, of the processor time of the thread, which other
+programs on the machine disturb less than time on the wall. The pruned GCN is measured as the default recipe
+runs it, with three dense nets that teach it, with the KL on (λ = 10), with the KL on and thresholds renewed
+every step, as the paper's, and with latents held to a gaussian and to a laplace prior, while the rate rises
+and after that. The file says how busy the machine was.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import statistics
 import time
@@ -26,6 +28,7 @@ from torch import nn
 
 from bandstop import Pruner, Recipe
 from bandstop.files import write_text
+from bandstop.method.priors import Laplace
 from bandstop.method.schedules import Constant
 from bandstop.nets import NetConfig, build_net
 from bandstop.nets.inference import for_inference
@@ -38,19 +41,41 @@ WARM_UP = 2
 """Blocks of each kind that are not counted."""
 
 
-def make_net() -> nn.Module:
+AFTER = 7_100
+"""A step, of 10,000, at which the ramp has ended and the mask is not fixed."""
+
+
+def gcn() -> nn.Module:
     """The GCN of FPHA's shape."""
-    return build_net(NetConfig(combine="concat"), joints=21, signal=96, classes=45)
+    return build_net(NetConfig(kind="gcn", combine="concat"), joints=21, signal=96, classes=45)
 
 
-def stepper(recipe: Recipe | None, batch: int, teachers: int = 0) -> Callable[[], float]:
-    """A function that takes one training step and says how long the processor worked for it."""
+def tcn() -> nn.Module:
+    """Convolutions over 32 chunks of FPHA's shape, seven values of each joint."""
+    return build_net(NetConfig(kind="tcn"), joints=21, signal=32 * 7, classes=45, chunks=32)
+
+
+def stepper(
+    recipe: Recipe | None,
+    batch: int,
+    teachers: int = 0,
+    *,
+    taken: int = 0,
+    make: Callable[[], nn.Module] = gcn,
+    signal: int = 96,
+) -> Callable[[], float]:
+    """A function that takes one training step and says how long the processor worked for it.
+
+    ``taken``: steps that the pruner believes to lie behind it.
+    """
     torch.manual_seed(0)
-    net, taught_by = make_net(), [for_inference(make_net()) for _ in range(teachers)]
+    net, taught_by = make(), [for_inference(make()) for _ in range(teachers)]
     pruner = Pruner(net, 0.98, steps=10_000, recipe=recipe) if recipe else None
     groups = pruner.parameter_groups(1e-3) if pruner else net.parameters()
     optimiser = torch.optim.AdamW(groups, lr=1e-3, fused=True)  # as the training loop has it
-    x, y = torch.randn(batch, 21, 96), torch.randint(45, (batch,))
+    x, y = torch.randn(batch, 21, signal), torch.randint(45, (batch,))
+    if pruner:
+        pruner.taken = taken
 
     def step() -> float:
         began = time.thread_time()
@@ -70,17 +95,33 @@ def stepper(recipe: Recipe | None, batch: int, teachers: int = 0) -> Callable[[]
     return step
 
 
-def measure(batch: int, steps: int) -> dict[str, Any]:
-    """Medians of the steps of each kind, and their ratio to dense."""
-    steppers = {
+def gcn_steppers(batch: int) -> dict[str, Callable[[], float]]:
+    """The ways in which the GCN is trained."""
+    held, laplace = Recipe.held(), Recipe.held(Laplace(1.0))
+    return {
         "dense": stepper(None, batch),
         "default": stepper(Recipe.default(), batch),
         "default, three teachers": stepper(Recipe.default(), batch, teachers=3),
         "default, KL on": stepper(Recipe(kl=Constant(10.0)), batch),
         "default, KL on, thresholds every step": stepper(Recipe(kl=Constant(10.0), every=1), batch),
         "paper": stepper(Recipe.paper(), batch),
-        "held": stepper(Recipe.held(), batch),
+        "held, gaussian": stepper(held, batch),
+        "held, gaussian, after the ramp": stepper(held, batch, taken=AFTER),
+        "held, laplace": stepper(laplace, batch),
+        "held, laplace, after the ramp": stepper(laplace, batch, taken=AFTER),
     }
+
+
+def tcn_steppers(batch: int) -> dict[str, Callable[[], float]]:
+    """Convolutions over time, dense and by the default recipe."""
+    return {
+        "dense": stepper(None, batch, make=tcn, signal=224),
+        "default": stepper(Recipe.default(), batch, make=tcn, signal=224),
+    }
+
+
+def measure(steppers: dict[str, Callable[[], float]], batch: int, steps: int) -> dict[str, Any]:
+    """Medians of the steps of each kind, and their ratio to dense."""
     times: dict[str, list[float]] = {name: [] for name in steppers}
     for turn in range(steps // BLOCK + WARM_UP):
         for name, step in steppers.items():
@@ -109,7 +150,9 @@ def main() -> None:
     result = {
         "what": f"GCN with 251,080 weights, one thread, {asked.steps} steps each, medians of processor time",
         "machine": f"{platform.machine()}, torch {torch.__version__}",
-        "batches": [measure(batch, asked.steps) for batch in asked.batch],
+        "batches": [measure(gcn_steppers(batch), batch, asked.steps) for batch in asked.batch],
+        "tcn": measure(tcn_steppers(75), 75, asked.steps),
+        "load": [round(load, 2) for load in os.getloadavg()],
     }
     print(json.dumps(result, indent=1))
     if asked.out:

@@ -40,7 +40,7 @@ def test_the_prior_holds_from_the_end_of_the_ramp(prior: Prior, rate: float) -> 
 def test_the_recipe_as_it_is_holds_any_prior_and_its_weights_have_the_priors_tail(prior: Prior) -> None:
     model = wide()
     pruner = Pruner(model, 0.9, steps=40, recipe=Recipe.held(prior))
-    train(model, pruner, 29)
+    train(model, pruner, 30)
     assert not pruner.frozen and abs(pruner.rate - 0.9) < 0.002
     assert max(fit.kl for fit in fit_of_layers(pruner).values()) < 0.01
     for layer in pruner.layers:

@@ -1,29 +1,13 @@
-"""The gates' fast forward passes give the numbers of the plain ones."""
+"""Functions of the gates are applied as torch applies them."""
 
-import pytest
 import torch
 
-from bandstop.method import gate_autograd
-from bandstop.method.gate import Soft
-from bandstop.method.gate_autograd import shrunk_on_cpu
+from bandstop.method.gate_autograd import Shrink, applied, plainly_run
 
 
-def test_a_large_gate_is_the_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    latent = torch.randn(300, 250, generator=torch.Generator().manual_seed(0))
-    latent[3, 3] = torch.nan
-    gain, threshold = torch.tensor(0.37), torch.tensor(1.1)
-    monkeypatch.setattr(gate_autograd, "WHOLE", 1 << 14)  # so that it goes through in parts
-    assert shrunk_on_cpu(latent, gain, threshold) is not None
-    results = []
-    for large in (True, False):
-        if not large:
-            monkeypatch.setattr(gate_autograd, "shrunk_on_cpu", lambda *_: None)
-        inputs = latent.clone().requires_grad_(), gain.clone().requires_grad_()
-        weight = Soft().scaled(*inputs, threshold, torch.tensor(1.0))
-        weight.nan_to_num().square().sum().backward()
-        results.append((weight.detach().nan_to_num(7.0), inputs[0].grad))
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
-    several = torch.func.vmap(lambda x: Soft().scaled(x, gain, threshold, torch.tensor(1.0)))(
-        latent.expand(2, 300, 250)
-    )
-    assert several.shape == (2, 300, 250)
+def test_a_function_is_applied_with_and_without_a_transform() -> None:
+    latent, level = torch.tensor([-3.0, 0.5]), torch.tensor(1.0)
+    assert plainly_run(latent)
+    plain = applied(Shrink, latent, level, 1.0)
+    mapped = torch.func.vmap(lambda x: applied(Shrink, x, level, 1.0))(latent)
+    assert torch.equal(plain, torch.tensor([-2.0, 0.0])) and torch.equal(plain, mapped)

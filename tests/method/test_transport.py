@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from bandstop.method import transport
 from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
 from bandstop.method.priors_tabulated import Tabulated
-from bandstop.method.transport import scale_to_prior, transported
+from bandstop.method.transport import scale_to_prior, transport_, transported
 
 PRIORS = [
     Uniform(2.0),
@@ -66,3 +67,28 @@ def test_nothing_but_zeros() -> None:
 def test_the_signed_quantile_inverts_the_distribution(prior: Prior) -> None:
     ranks = torch.tensor([0.001, 0.2, 0.4, 0.7, 0.999], dtype=torch.float64)
     assert torch.allclose(prior.cdf(prior.icdf(ranks)), ranks, atol=1e-9)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: type(prior).__name__)
+@pytest.mark.parametrize("fraction", [0.15, 1.0])
+@pytest.mark.parametrize("tabulated", [0, 1 << 20])
+def test_in_place_is_the_plain_map(
+    prior: Prior, fraction: float, tabulated: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "TABULATED", tabulated)  # quantiles looked up, or computed
+    for dtype in (torch.float32, torch.float64):  # compiled where numba is installed, and plain
+        values = heavy_tailed(9001).to(dtype)
+        expected = transported(values, prior, fraction)
+        scale = transport_(values, prior, fraction)
+        assert torch.allclose(values, expected, rtol=2e-4, atol=2e-4)
+        assert torch.allclose(scale, scale_to_prior(values, prior), rtol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_numbers_that_are_not_finite_do_not_hide(bad: float) -> None:
+    values = heavy_tailed(9001)
+    values[7] = bad
+    transport_(values, Gaussian(1.0), 0.5)
+    assert not bool(values.isfinite().all())
+    zeros = torch.zeros(9001)
+    assert float(transport_(zeros, Gaussian(1.0))) == 0 and not bool(zeros.any())

@@ -10,6 +10,7 @@ Under other priors than a gaussian one, what is held here are their gaussian coo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -18,14 +19,18 @@ from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.shards.tensor import is_sharded
 from bandstop.errors import ConfigError
 from bandstop.method.priors import Prior
-from bandstop.method.transport import scale_to_prior, transported
+from bandstop.method.transport import transport_
 
 __all__ = ["held_thresholds", "pull_to_prior"]
 
 
 @torch.no_grad()
-def pull_to_prior(layers: Sequence[PrunedLayer], prior: Prior, fraction: float) -> None:
-    """Move the latents of every layer the ``fraction`` of the way to the prior; padding rows stay zero."""
+def pull_to_prior(layers: Sequence[PrunedLayer], prior: Prior, fraction: float) -> dict[str, Tensor]:
+    """Move the latents of every layer the ``fraction`` of the way to the prior; padding rows stay zero.
+
+    Returns the prior's scale s in each layer as it is then.
+    """
+    scales: dict[str, Tensor] = {}
     for layer in layers:
         latent = layer.latent.detach()
         if is_sharded(latent):
@@ -33,24 +38,26 @@ def pull_to_prior(layers: Sequence[PrunedLayer], prior: Prior, fraction: float) 
                 "latents cannot be held to the prior where weights are sharded: build the pruner with "
                 "another threshold, or train with DistributedDataParallel"
             )
-        moved, row = transported(layer.free(latent), prior, fraction), layer.padding
-        if row is None:
-            latent.copy_(moved)
-        else:
-            latent[:row].copy_(moved[:row])
-            latent[row + 1 :].copy_(moved[row:])
+        free, row = layer.free(latent), layer.padding
+        scales[layer.name] = transport_(free, prior, fraction)
+        if row is not None and 0 < row < len(latent) - 1:  # a copy
+            latent[:row].copy_(free[:row])
+            latent[row + 1 :].copy_(free[row:])
+    return scales
 
 
 def held_thresholds(
-    latents: Mapping[str, Tensor], counts: Mapping[str, int], prior: Prior
+    scales: Mapping[str, Tensor], densities: Mapping[str, float], prior: Prior
 ) -> dict[str, Tensor]:
-    """``a = s·F⁻¹(1 − k/n)`` of layers that are to let k of n connections pass.
+    """``a = s·F⁻¹(1 − d)`` of layers that are to let a share d of their connections pass.
 
     >>> from bandstop.method.priors import Uniform
-    >>> held_thresholds({"a": torch.tensor([-0.2, 0.6, 1.0, -1.4])}, {"a": 1}, Uniform(1.0))["a"]
+    >>> held_thresholds({"a": torch.tensor(1.6)}, {"a": 0.25}, Uniform(1.0))["a"]
     tensor(1.2000)
     """
-    return {
-        name: scale_to_prior(latent, prior).mul_(prior.magnitude_quantile(1 - counts[name] / latent.numel()))
-        for name, latent in latents.items()
-    }
+    return {name: scale * _quantile(prior, 1 - densities[name]) for name, scale in scales.items()}
+
+
+@lru_cache(maxsize=512)
+def _quantile(prior: Prior, rate: float) -> float:
+    return prior.magnitude_quantile(rate)  # layers ask for the same one at every step after the ramp

@@ -199,7 +199,7 @@ class Pruner(Verbs):
             return
         if self.recipe.freeze < 1 and self.progress >= self.recipe.freeze:
             self.freeze()
-        elif self.taken % self.recipe.every == 0 or self.recipe.holds_fast(self.progress):
+        elif self.recipe.renews(self.taken, self.progress):
             self._update()
             if self.dual is not None:
                 self.dual.step(self.kept, self.bound.total(self.recipe.ramp(self.progress)))
@@ -217,16 +217,17 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def _update(self) -> None:
-        if self.recipe.threshold == "held":
-            pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
-        levels = self.thresholds.at(self.recipe.ramp(self.progress), self.layers.free_latents())
-        temperature, self.noted_counts = self.recipe.temperature(self.progress), levels.counts
+        recipe, progress, scales = self.recipe, self.progress, None
+        if recipe.threshold == "held":
+            scales = pull_to_prior(self.layers, recipe.trained_prior, recipe.hold(progress))
+        levels = self.thresholds.at(recipe.ramp(progress), self.layers.free_latents(), scales)
+        temperature, self.noted_counts = recipe.temperature(progress), levels.counts
         for layer in self.layers:
             assert layer.band is not None
-            stretch = None if levels.gains is None else levels.gains[layer.name]
+            stretch = (levels.gains or {}).get(layer.name)
             layer.band.set_levels(levels.thresholds[layer.name], temperature, stretch)
             if isinstance(layer.band, ChartedBandStop):
-                layer.band.set_chart(*self.thresholds.chart(layer.free(layer.latent.detach()), layer.name))
+                layer.band.set_chart(*self.thresholds.chart(layer.name))
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:
@@ -265,9 +266,7 @@ class Pruner(Verbs):
         return make_plain(self.model, self.layers)
 
     def plain(self, copy: nn.Module) -> nn.Module:
-        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with this pruner's
-        masks.
-        """
+        """Make a copy of the model (``deepcopy``, EMA, ``AveragedModel``) plain too, with these masks."""
         if not self.frozen:
             raise ConfigError(
                 "the mask is not fixed yet: finalize the pruner, or freeze it, before a copy is made plain"

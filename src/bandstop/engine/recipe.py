@@ -85,13 +85,19 @@ class Recipe(PruneChoices):
         other = not isinstance(self.prior, Gaussian)
         return self.threshold == "held" and self.coordinates == "gaussian" and other
 
-    def holds_fast(self, progress: float) -> bool:
-        """Whether latents are held at every step: from the end of the ramp on, until the mask is fixed.
+    def renews(self, taken: int, progress: float) -> bool:
+        """Whether thresholds are renewed after step ``taken``: every N steps, N = ``every``.
 
-        >>> Recipe.held().holds_fast(0.5), Recipe.held().holds_fast(0.7), Recipe().holds_fast(0.7)
-        (False, True, False)
+        Latents that are held move whenever thresholds are renewed, and from the end of the ramp on, until the
+        mask is fixed, every N/2 steps.
+
+        >>> [Recipe.held().renews(taken, 0.7) for taken in (1, 2, 4)]
+        [False, True, True]
+        >>> Recipe.held().renews(2, 0.5), Recipe().renews(2, 0.7)
+        (False, False)
         """
-        return self.threshold == "held" and self.ramp(progress) >= 1
+        settled = self.threshold == "held" and self.ramp(progress) >= 1
+        return taken % (max(self.every // 2, 1) if settled else self.every) == 0
 
     @staticmethod
     def of(recipe: Recipe | None) -> Recipe:

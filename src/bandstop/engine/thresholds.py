@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
 from bandstop.engine.select.allocation import Allocate, LampAllocation, allocate
 from bandstop.engine.select.bound_budget import BoundBudget
+from bandstop.engine.select.last_threshold import LastThreshold
 from bandstop.engine.select.topk import count_above, pooled_thresholds, thresholds_for
 from bandstop.engine.shards.tensor import is_sharded
 from bandstop.method.chart import PassingScale
@@ -62,6 +64,8 @@ class Thresholds:
         self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
         self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
         self.densities: dict[str, float] = {}
+        self.spreads: dict[str, Tensor] = {}
+        self.last: defaultdict[str, LastThreshold] = defaultdict(LastThreshold)
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
@@ -81,14 +85,15 @@ class Thresholds:
             return "total", "since they compete for it while they learn"
         return ("total", "since a connection that leads nowhere is replaced") if live else ("layers", "")
 
-    def at(self, ramp: float, latents: Mapping[str, Tensor]) -> Levels:
-        """The levels when ``ramp`` (0 … 1) of the final pruning applies."""
+    def at(
+        self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None = None
+    ) -> Levels:
+        """The levels when ``ramp`` (0 … 1) of the final pruning applies; ``scales`` where latents are held:
+        those of the prior in each layer.
+        """
         in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
         if self.recipe.threshold == "held":
-            counts = self.counts(ramp, latents)
-            self.densities = {name: counts[name] / latents[name].numel() for name in latents}
-            thresholds = held_thresholds(latents, counts, self.recipe.trained_prior)
-            return self._levels(ramp, latents, thresholds, count_above(latents, thresholds))
+            return self._held(ramp, latents, scales)
         if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
             total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
             common = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.bound.prunable))
@@ -97,13 +102,24 @@ class Thresholds:
             thresholds = pooled_thresholds(latents, self.bound.total(ramp), self.recipe.floor)
             return self._levels(ramp, latents, thresholds, None)
         counts = self.counts(ramp, latents)
-        return self._levels(ramp, latents, thresholds_for(latents, counts), counts)
+        return self._levels(ramp, latents, thresholds_for(latents, counts, self.last), counts)
 
-    def chart(self, numbers: Tensor, name: str) -> tuple[Tensor, Tensor]:
-        """Spread of a layer's trained numbers and scale of its prior, at the density of the last levels."""
+    def chart(self, name: str) -> tuple[float, float]:
+        """Spread of a layer's trained numbers and scale of its prior, as of the last levels."""
         assert self.passing is not None
-        spread = scale_to_prior(numbers, self.recipe.trained_prior)
+        spread = float(self.spreads[name])
         return spread, spread * self.passing(self.densities[name])
+
+    def _held(
+        self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None
+    ) -> Levels:
+        """The prior's quantiles; how many really pass is counted when somebody asks."""
+        counts, prior = self.counts(ramp, latents), self.recipe.trained_prior
+        self.densities = {name: counts[name] / self.bound.sizes[name] for name in latents}
+        self.spreads = dict(scales or {name: scale_to_prior(latents[name], prior) for name in latents})
+        thresholds = held_thresholds(self.spreads, self.densities, prior)
+        gains = None if self.gain is None else {n: self.gain(d) for n, d in self.densities.items()}
+        return Levels(thresholds, None, gains)
 
     def _levels(
         self,

@@ -77,7 +77,7 @@ class Charted(torch.autograd.Function):
         heights = (table * scale).to(z.dtype)
         rises = torch.nn.functional.pad(heights.diff(), (0, 1))
         place = (flat.abs() * cells).clamp_(max=last)
-        cell = place.to(torch.int32)
+        cell = place.to(torch.int32).clamp_(0, last)  # even a NaN has a valid cell
         found = torch.addcmul(heights.index_select(0, cell), place.sub_(cell), rises.index_select(0, cell))
         return found.copysign_(flat).reshape(z.shape)
 

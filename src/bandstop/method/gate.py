@@ -22,8 +22,8 @@ from bandstop.method.gate_autograd import (
     Shrink,
     ShrinkScaled,
     applied,
-    shrunk_on_cpu,
 )
+from bandstop.method.gate_on_cpu import shrunk_on_cpu
 
 __all__ = ["GATES", "Garrote", "Gate", "Hard", "Logistic", "Soft", "gate"]
 

@@ -15,15 +15,7 @@ __all__ = [
     "ShrinkScaled",
     "applied",
     "plainly_run",
-    "shrunk_on_cpu",
 ]
-
-softshrink: Any = torch.nn.functional.softshrink
-PART = 1 << 16
-"""Weights of a large tensor that go through both operations of the soft gate while they are in the CPU's
-cache."""
-WHOLE = 1 << 18
-"""Weights up to which more calls would cost more than the cache gains."""
 
 
 def plainly_run(tensor: Tensor) -> bool:
@@ -104,44 +96,6 @@ class ShrinkScaled(torch.autograd.Function):
             torch.dot(grads[0].reshape(-1), weight.reshape(-1)) / gain if ctx.needs_input_grad[1] else None
         )
         return grads[0] * gain, slope, None
-
-
-def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
-    """``ShrinkScaled`` in the fewest operations, on a large tensor part by part in the CPU's cache.
-
-    With full leak the slope is that of ``g·ŵ``: the result is made as this product, by which torch goes back
-    without calling Python, and gets its values afterwards.
-
-    Returns None when this does not apply: a gain that is learned, other devices (the threshold would have to
-    come to the host), sharded tensors, compilation, transforms of torch.func.
-
-    >>> latent = torch.tensor([-3.0, 0.5, 2.0], requires_grad=True)
-    >>> weight = shrunk_on_cpu(latent, torch.tensor(0.5), torch.tensor(1.0))
-    >>> weight.sum().backward()
-    >>> weight.tolist(), latent.grad.tolist()
-    ([-1.0, 0.0, 0.5], [0.5, 0.5, 0.5])
-    >>> shrunk_on_cpu(torch.ones(3, dtype=torch.float64), torch.tensor(0.5), torch.tensor(1.0)) is None
-    True
-    """
-    plain = plainly_run(latent) and type(threshold) is Tensor and not gain.requires_grad
-    if (
-        not plain
-        or latent.device.type != "cpu"
-        or latent.dtype != torch.float32
-        or not latent.is_contiguous()
-    ):
-        return None
-    weight = latent * gain
-    given, made = latent.detach(), weight.detach()
-    level, scale = float(threshold), float(gain)
-    if latent.numel() <= WHOLE:
-        softshrink(given, level, out=made).mul_(scale)
-        return weight
-    for source, target in zip(
-        torch.split(given.view(-1), PART), torch.split(made.view(-1), PART), strict=True
-    ):
-        softshrink(source, level, out=target).mul_(scale)
-    return weight
 
 
 class LogisticScaled(torch.autograd.Function):

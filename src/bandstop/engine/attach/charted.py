@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
 from bandstop.engine.attach.parametrisation import BandStop
 from bandstop.method.chart import CELLS, Charted, chart_reach, chart_table
-from bandstop.method.gate import Gate
+from bandstop.method.gate import Gate, Soft
 from bandstop.method.gate_autograd import applied
+from bandstop.method.gate_on_cpu import looked_up_on_cpu
 from bandstop.method.priors import Prior
 
 __all__ = ["ChartedBandStop"]
@@ -39,11 +42,14 @@ class ChartedBandStop(BandStop):
         self.register_buffer("scale", torch.ones_like(gain))
         self.register_buffer("level", torch.zeros_like(gain))
 
-    def set_chart(self, spread: Tensor, scale: Tensor) -> None:
+    def set_chart(self, spread: float, scale: float) -> None:
         """Renew s, the spread of Z, and t, the scale of the prior; after ``set_levels``."""
-        self.cells.copy_(CELLS / (self.reach * spread))
-        self.scale.copy_(scale)
-        self.level.copy_(self.latent_of(self.threshold.reshape(1))[0])
+        self.cells.fill_(CELLS / (self.reach * max(spread, 1e-30)))
+        self.scale.fill_(scale)
+        along = min(float(self.threshold) * float(self.cells), float(CELLS))
+        cell = min(int(along), CELLS - 1) if math.isfinite(along) else 0
+        low, high = self.table[cell : cell + 2].tolist()
+        self.level.fill_((low + (along - cell) * (high - low)) * scale)
 
     def latent_of(self, trained: Tensor) -> Tensor:
         """Ŵ."""
@@ -56,6 +62,11 @@ class ChartedBandStop(BandStop):
     def forward(self, latent: Tensor) -> Tensor:
         if self.mask is not None:
             return super().forward(latent)
+        if isinstance(self.gate, Soft) and self.gate.leak == 1:
+            levels = [self._buffers[name] for name in ("threshold", "cells", "scale", "table")]
+            weight: Tensor | None = looked_up_on_cpu(latent, self.gain, *levels)  # type: ignore[arg-type]
+            if weight is not None:
+                return weight
         return self.gate.scaled(self.latent_of(latent), self.gain, self.level, self.temperature)
 
     def open(self) -> None:

@@ -48,8 +48,9 @@ class _KnownGain(NamedTuple):
 
     def follows(self, first: Tensor, second: Tensor) -> bool:
         """Whether the tensors are still the same, unchanged."""
-        same = first is self.sources[0] and second is self.sources[1]
-        return same and (first._version, second._version) == self.versions
+        if first is not self.sources[0] or second is not self.sources[1]:
+            return False
+        return first._version == self.versions[0] and second._version == self.versions[1]
 
 
 class BandStop(OptionalMask):
@@ -84,11 +85,13 @@ class BandStop(OptionalMask):
         """The layer's scale, always positive."""
         fixed, stretch = self._buffers.get("log_gain"), self._buffers["stretch"]
         assert stretch is not None
+        known = self._known_gain
+        plain = fixed is not None and known is not None and not torch.compiler.is_compiling()
+        if plain and known.follows(fixed, stretch):  # type: ignore[union-attr,arg-type]
+            return known.value  # type: ignore[union-attr]  # the very tensors: no transform wrapped them
         if fixed is None or not plainly_run(fixed) or torch.is_inference_mode_enabled():
             return whole(self.log_gain).exp().reshape(()) * stretch
-        known = self._known_gain
-        if known is None or not known.follows(fixed, stretch):
-            known = self._known_gain = _KnownGain.of(fixed.exp().reshape(()) * stretch, fixed, stretch)
+        known = self._known_gain = _KnownGain.of(fixed.exp().reshape(()) * stretch, fixed, stretch)
         return known.value
 
     def set_levels(self, threshold: Tensor, temperature: float, stretch: float | None) -> None:

@@ -6,7 +6,10 @@ at least ``floor`` and at most all weights of each layer.
 
 from __future__ import annotations
 
+import ctypes
 import math
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import torch
@@ -197,8 +200,11 @@ class LampAllocation:
     def __init__(self, prior: Prior, sizes: Mapping[str, int], floor: int = 1) -> None:
         self.names, self.sizes, self.floor = list(sizes), list(sizes.values()), floor
         self.bits = {n: _ascending_bits(prior, n, floor) for n in dict.fromkeys(self.sizes)}
-        few = sum(self.sizes) <= POOLED
-        self.pooled = torch.cat([self.bits[n] for n in self.sizes]).sort().values if few else None
+        self.pooled: array[int] | None = None
+        self.lists: dict[int, array[int]] = {}  # Python looks a number up before torch has found the way to
+        if sum(self.sizes) <= POOLED:
+            self.pooled = _listed(torch.cat([self.bits[n] for n in self.sizes]).sort().values)
+            self.lists = {n: _listed(bits) for n, bits in self.bits.items()}
         self.found: tuple[int, dict[str, int]] = (-1, {})
 
     def __call__(self, total: int, magnitudes: Mapping[str, Tensor] | None = None) -> dict[str, int]:
@@ -210,8 +216,7 @@ class LampAllocation:
     def _counts(self, total: int) -> dict[str, int]:
         _check(self.sizes, total, self.floor)
         head = self._head(sum(self.sizes) - total)
-        ends = torch.tensor([head + 1, head], dtype=torch.int32)
-        found = {n: (n - torch.searchsorted(bits, ends)).tolist() for n, bits in self.bits.items()}
+        found = {n: self._reaching(n, head) for n in self.bits}
         counts = [found[n][0] for n in self.sizes]
         missing = total - sum(counts)
         for i, n in enumerate(self.sizes):  # of equal scores the earlier layers' come first
@@ -220,16 +225,35 @@ class LampAllocation:
             missing -= taken
         return dict(zip(self.names, counts, strict=True))
 
+    def _reaching(self, size: int, head: int) -> list[int]:
+        """How many scores of a layer of this size are above ``head``, and how many reach it."""
+        if self.lists:
+            return [size - bisect_left(self.lists[size], end) for end in (head + 1, head)]
+        ends = torch.tensor([head + 1, head], dtype=torch.int32)
+        found: list[int] = (size - torch.searchsorted(self.bits[size], ends)).tolist()
+        return found
+
     def _head(self, stopped: int) -> int:
         """Bits of the largest score that more weights reach than are kept."""
         if self.pooled is not None:
-            return int(self.pooled[stopped - 1]) if stopped else 0
+            return self.pooled[stopped - 1] if stopped else 0
         head = 0
         for shift in (24, 18, 12, 6, 0):  # digit by digit
             keys = torch.arange(head, head + (64 << shift), 1 << shift, dtype=torch.int32)
             below = torch.stack([torch.searchsorted(self.bits[n], keys) for n in self.sizes]).sum(0)
             head += max(int((below < stopped).sum()) - 1, 0) << shift
         return head
+
+
+def _listed(numbers: Tensor) -> array[int]:
+    """int32 ``numbers`` in a list of Python's, four bytes each.
+
+    >>> _listed(torch.tensor([1, 5], dtype=torch.int32))
+    array('i', [1, 5])
+    """
+    plain, found = numbers.cpu().contiguous(), array("i")
+    found.frombytes(ctypes.string_at(plain.data_ptr(), plain.nbytes))
+    return found
 
 
 def _ascending_bits(prior: Prior, count: int, floor: int) -> Tensor:

@@ -6,6 +6,7 @@ go through together (``bandstop.engine.select.topk_sharded``).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from bandstop.engine.select import topk_sharded
+from bandstop.engine.select.last_threshold import LastThreshold
 from bandstop.engine.shards.tensor import Shards, local
 
 __all__ = [
@@ -41,7 +43,7 @@ def threshold_for(latent: Tensor, count: int) -> Tensor:
         return latent.new_zeros(())
     kernel = _kernel_for(latent)
     if kernel is not None:
-        return latent.new_tensor(kernel(latent, stopped))
+        return torch.scalar_tensor(kernel(latent, stopped), dtype=latent.dtype, device=latent.device)
     magnitude = latent.detach().abs().flatten()
     if count < stopped // 4:
         return magnitude.topk(count + 1, sorted=True).values[-1]
@@ -65,15 +67,34 @@ def _compiled_kernel() -> Callable[[Tensor, int], float] | None:
     return kth_magnitude
 
 
-def thresholds_for(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> dict[str, Tensor]:
+def thresholds_for(
+    latents: Mapping[str, Tensor],
+    counts: Mapping[str, int],
+    last: defaultdict[str, LastThreshold] | None = None,
+) -> dict[str, Tensor]:
     """For each layer the threshold that ``counts`` of its magnitudes exceed.
+
+    ``last``: where they were, and now are; the search is then short, and as exact.
 
     >>> thresholds_for({"a": torch.tensor([3.0, -1.0, 2.0])}, {"a": 1})
     {'a': tensor(2.)}
     """
     if (shards := Shards.of(latents)) is not None:
         return topk_sharded.thresholds_for(shards, counts)
-    return {name: threshold_for(latent, counts[name]) for name, latent in latents.items()}
+    if last is None:
+        return {name: threshold_for(latent, counts[name]) for name, latent in latents.items()}
+    return {name: _next_threshold(latent, counts[name], last[name]) for name, latent in latents.items()}
+
+
+def _next_threshold(latent: Tensor, count: int, last: LastThreshold) -> Tensor:
+    if count >= latent.numel():
+        return latent.new_zeros(())
+    found = last.next(latent, latent.numel() - count)
+    if found is None:
+        found = threshold_for(latent, count)
+    if last.helps(latent):  # to read the number of another device would mean to wait for it
+        last.note(found)
+    return found
 
 
 def pooled_thresholds(latents: Mapping[str, Tensor], total: int, floor: int) -> dict[str, Tensor]:

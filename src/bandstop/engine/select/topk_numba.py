@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from bandstop.method.compiled import compiled
+from bandstop.method.compiled import by_address, compiled
 
-__all__ = ["kth_magnitude"]
+__all__ = ["kth_between", "kth_magnitude"]
 
 _Bits = np.ndarray[Any, np.dtype[np.int32]]
 _Counts = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
@@ -52,6 +52,48 @@ def _take(numbers: _Bits, head_shift: int, head: int, taken: _Bits) -> None:
         place += number >> above == wanted
 
 
+def _kth_between(values: Any, count: int, k: int, low: float, high: float, most: int) -> float:
+    """The ``k``-th smallest magnitude (from 1) of values at an address, if it lies from ``low`` to ``high``
+    with at most so many others; NaN otherwise.
+
+    >>> import torch
+    >>> values = torch.tensor([3.0, -1.0, 2.0])
+    >>> kth_between(values.data_ptr(), 3, 2, 1.5, 2.5, 3), kth_between(values.data_ptr(), 3, 1, 1.5, 2.5, 3)
+    (2.0, nan)
+    """
+    taken = np.empty(most, np.float32)
+    lowest, highest, found, fewer = np.float32(low), np.float32(high), 0, 0
+    whole = count - count % 32
+    for start in range(0, count, 32):
+        inside, under = np.int32(0), np.int32(0)
+        stop = start + 32
+        if start < whole:
+            for i in range(32):  # a fixed number: vector instructions
+                size = abs(values[start + i])
+                under += np.int32(size < lowest)
+                inside += np.int32(size <= highest)
+        else:
+            stop = count
+            for i in range(start, stop):
+                size = abs(values[i])
+                under += np.int32(size < lowest)
+                inside += np.int32(size <= highest)
+        fewer += int(under)
+        if inside > under:
+            if found + inside - under > most:
+                return np.nan
+            for i in range(start, stop):
+                size = abs(values[i])
+                if size >= lowest and size <= highest:
+                    taken[found] = size
+                    found += 1
+    place = k - fewer - 1
+    if place < 0 or place >= found:
+        return np.nan
+    return float(np.partition(taken[:found], place)[place])
+
+
+kth_between = by_address("float64", "float32*", "int64", "int64", "float64", "float64", "int64")(_kth_between)
 count_first = compiled(_count_first)
 count_next = compiled(_count_next)
 take = compiled(_take)

@@ -13,15 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from bandstop.method.histogram.soft import (
+    UNFOLDED,
     Bins,
     Groups,
     empty_gradients,
+    has_fused_passes,
     precision,
     require_weights,
     soft_histogram,
@@ -73,6 +76,9 @@ def kl_to_prior(
     require_weights(values, shared=reduce is not None, each=not pooled)
     lengths = [len(values)] if pooled else [1] * len(values)
     bins = bins or _default_bins(prior)
+    if reduce is None and (fused := _fused_for(values, bins, prior)) is not None:
+        found: Tensor = _FusedPenalty.apply(fused, lengths, *values)  # type: ignore[no-untyped-call]
+        return found
     problem = _Problem(Groups(lengths, bins), _target(prior, bins, values[0].device), reduce)
     penalties, sizes = _Penalties.apply(problem, *values)  # type: ignore[no-untyped-call]
     penalty: Tensor = (penalties * (sizes / sizes.sum())).sum()
@@ -121,6 +127,50 @@ class _Penalties(torch.autograd.Function):
         gradients = empty_gradients(ctx)
         ctx.groups.add_slopes_(gradients, ctx.saved_tensors, ctx.slopes * factors[:, None])
         return (None, *gradients)
+
+
+class _FusedPenalty(torch.autograd.Function):
+    """The mean penalty in one node, where numba has both ways (``bandstop.method.histogram.kl_numba``)."""
+
+    @staticmethod
+    def forward(ctx: Any, fused: Any, lengths: Sequence[int], *values: Tensor) -> Tensor:
+        rest = iter(values)
+        groups = [list(islice(rest, n)) for n in lengths]
+        ctx.slopes = torch.empty(len(groups), fused.bins, dtype=torch.float64, device="cpu")
+        penalties, sizes = fused.forward(groups, ctx.slopes), [sum(v.numel() for v in g) for g in groups]
+        ctx.fused, ctx.lengths, ctx.shares = fused, lengths, [size / sum(sizes) for size in sizes]
+        ctx.save_for_backward(*values)
+        mean = sum(p * share for p, share in zip(penalties, ctx.shares, strict=True))
+        return torch.scalar_tensor(mean, dtype=torch.float32, device="cpu")
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, factor: Tensor) -> tuple[Tensor | None, ...]:
+        gradients, weight = empty_gradients(ctx), float(factor)
+        rest = iter(zip(gradients, ctx.saved_tensors, strict=True))
+        pairs = [list(islice(rest, n)) for n in ctx.lengths]
+        ctx.fused.backward(pairs, ctx.slopes, [weight * share for share in ctx.shares])
+        return (None, None, *gradients)
+
+
+def _fused_for(values: Sequence[Tensor], bins: Bins, prior: Prior) -> Any:
+    """The compiled ways, where they are installed and ``values`` lie in memory as these want them."""
+    if torch.compiler.is_compiling():
+        return None
+    for value in values:
+        plain = type(value) in (Tensor, torch.nn.Parameter) and value.device.type == "cpu"
+        if not plain or value.dtype is not torch.float32 or not value.is_contiguous():
+            return None
+    if sum(value.numel() for value in values) > UNFOLDED or not has_fused_passes():
+        return None
+    return _compiled()(bins.width, bins.limit, _target(prior, bins, values[0].device), FLOOR)
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> Any:
+    from bandstop.method.histogram.kl_numba import FusedKL
+
+    return FusedKL
 
 
 @lru_cache(maxsize=512)

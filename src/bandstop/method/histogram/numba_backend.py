@@ -15,7 +15,7 @@ from torch import Tensor
 from bandstop.method.compiled import compiled
 from bandstop.method.histogram.torch_backend import polynomials
 
-__all__ = ["FusedPasses"]
+__all__ = ["FusedPasses", "deposit", "fold", "lookup_add", "spread"]
 
 _Floats = np.ndarray[Any, np.dtype[np.float32]]
 _Doubles = np.ndarray[Any, np.dtype[np.float64]]

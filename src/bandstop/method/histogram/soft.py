@@ -22,9 +22,11 @@ from bandstop.method.histogram.torch_backend import CELLS, TorchPasses, table_of
 from bandstop.method.priors import Prior
 
 __all__ = [
+    "UNFOLDED",
     "Bins",
     "Groups",
     "empty_gradients",
+    "has_fused_passes",
     "precision",
     "require_weights",
     "soft_histogram",
@@ -219,6 +221,11 @@ def _passes(values: Sequence[Tensor], bins: Bins) -> _Passes:
     largest = max(value.numel() for value in values)
     size = min(CHUNK, largest) if device.type == "cpu" else max(CHUNK, largest // 128)
     return TorchPasses(bins.width, bins.limit, max(1, size), dtype, device)
+
+
+def has_fused_passes() -> bool:
+    """Whether numba is installed."""
+    return _fused_passes() is not None
 
 
 @lru_cache(maxsize=1)
