@@ -33,7 +33,7 @@ def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
     [
         (["--preset", "paper"], PAPER_EPOCHS, "logistic"),
         (["--rates", "0.5:0.9"], 1200, "hard"),
-        (["--rates", "0.5:0.9", "--preset", "held"], 440, "hard"),
+        (["--rates", "0.5:0.9", "--preset", "held"], 400, "hard"),
     ],
 )
 def test_flags_change_what_the_preset_starts_from(words: list[str], epochs: int, gate: str) -> None:

@@ -21,7 +21,6 @@ __all__ = [
     "HOLD_POWER",
     "MANY_RATES_EPOCHS",
     "MANY_RATES_FREEZE",
-    "MANY_RATES_HELD_EPOCHS",
     "MANY_RATES_LEAK",
     "MANY_RATES_RAMP",
     "PAPER",
@@ -156,5 +155,6 @@ MANY_RATES_LEAK = 0.03
 """Gradient that reaches a stopped weight when many rates share held latents. An optimiser that divides by the
 size of gradients moves a weight that no rate keeps as fast as with any other leak, while one that a lower
 rate keeps hardly sees what a higher rate wants of it."""
-MANY_RATES_EPOCHS, MANY_RATES_HELD_EPOCHS = 3.0, 1.1
-"""Epochs of a training for many rates, and of one with held latents, for each of a training for one."""
+MANY_RATES_EPOCHS = 3
+"""Epochs of a training for many rates for each of a training for one, unless latents are held: then there are
+as many, so that with three passes per step it costs no more than three trainings."""

@@ -13,12 +13,12 @@ from bandstop.engine.multirate.recipes import many_rates_recipe
 from bandstop.engine.select import topk
 from bandstop.errors import ConfigError
 from bandstop.method.chart import BASE
-from bandstop.method.priors import Laplace, Prior
+from bandstop.method.priors import Gaussian, Laplace, Prior
 from bandstop.method.transport import scale_to_prior
 
 RATES = (0.5, 0.61, 0.8, 0.9, 0.95, 0.98)
 INPUTS = torch.randn(64, 48, generator=torch.Generator().manual_seed(1))
-HELD = many_rates_recipe(held=True)
+HELD = many_rates_recipe(Gaussian(1.0), held=True)
 Named = dict[str, torch.Tensor]
 
 
@@ -61,8 +61,8 @@ def quantiles(
     }
 
 
-@pytest.mark.parametrize("prior", [None, Laplace(1.0)])
-def test_thresholds_of_every_rate_are_the_priors_quantiles(prior: Prior | None) -> None:
+@pytest.mark.parametrize("prior", [Gaussian(1.0), Laplace(1.0)])
+def test_thresholds_of_every_rate_are_the_priors_quantiles(prior: Prior) -> None:
     pruner, optimiser = begun(recipe=replace(many_rates_recipe(prior, held=True), freeze=1.0))
     train(pruner, optimiser, 40)  # the ramp has ended
     latents = pruner.layers.latents()
@@ -102,9 +102,9 @@ def test_training_neither_sorts_nor_counts(monkeypatch: pytest.MonkeyPatch) -> N
     train(pruner, optimiser, 40)
 
 
-@pytest.mark.parametrize("prior", [None, Laplace(1.0)])
+@pytest.mark.parametrize("prior", [Gaussian(1.0), Laplace(1.0)])
 @pytest.mark.parametrize("rate", RATES)
-def test_extraction_is_exact_and_live(prior: Prior | None, rate: float) -> None:
+def test_extraction_is_exact_and_live(prior: Prior, rate: float) -> None:
     pruner = trained(recipe=many_rates_recipe(prior, held=True))
     found = trace(pruner.extract(rate, [INPUTS]), INPUTS[:1])
     assert found.kept == found.live == Budget.rate(rate).connections(prunable=found.total)
@@ -129,9 +129,9 @@ def test_extraction_without_an_example_moves_hardly_any() -> None:
         assert moved < 0.002 * pruner.bound.prunable
 
 
-@pytest.mark.parametrize("prior", [None, Laplace(1.0)])
+@pytest.mark.parametrize("prior", [Gaussian(1.0), Laplace(1.0)])
 @pytest.mark.parametrize("stop", [10, 30])
-def test_resumed_bit_for_bit(prior: Prior | None, stop: int) -> None:
+def test_resumed_bit_for_bit(prior: Prior, stop: int) -> None:
     """Before and after the order of the connections is fixed."""
     recipe = many_rates_recipe(prior, held=True)
     first, optimiser = begun(recipe=recipe)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bandstop.engine.recipe import Recipe
 from bandstop.errors import ConfigError
 from bandstop.method.gate import Hard
-from bandstop.method.priors import Prior
+from bandstop.method.priors import Laplace, Prior
 from bandstop.method.schedules import Ramp, Rise
 from bandstop.record.prune import (
     HOLD,
@@ -32,7 +32,7 @@ def many_rates_recipe(prior: Prior | None = None, *, held: bool = False) -> Reci
     ('empirical', 'held')
     """
     return replace(
-        Recipe.held(prior) if held else Recipe.default(prior),
+        Recipe.held(prior or Laplace(1.0)) if held else Recipe.default(prior),
         gate=Hard(leak=MANY_RATES_LEAK if held else 0.0),
         ramp=Ramp(0.0, 1.0, end=MANY_RATES_RAMP),
         hold=Rise(HOLD_FIRST, HOLD, end=MANY_RATES_RAMP, power=HOLD_POWER),
