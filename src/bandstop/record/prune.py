@@ -157,4 +157,4 @@ size of gradients moves a weight that no rate keeps as fast as with any other le
 rate keeps hardly sees what a higher rate wants of it."""
 MANY_RATES_EPOCHS = 3
 """Epochs of a training for many rates for each of a training for one, unless latents are held: then there are
-as many, so that with three passes per step it costs no more than three trainings."""
+as many, so that with three passes per step it costs about as much as three trainings."""

@@ -107,8 +107,8 @@ def many_rates(config: RunConfig) -> RunConfig:
     """The settings of a training for many rates at once: see ``bandstop.engine.multirate``.
 
     The latents learn to serve every rate, and one training stands for as many as there are budgets: it has
-    three times the epochs. Latents that are held have a laplace prior, which does better here than a gaussian
-    one, and as many epochs as for one rate, so that three passes per step cost no more than three trainings.
+    three times the epochs. Latents that are held have a laplace prior, and as many epochs as for one rate, so
+    that three passes per step cost about as much as three trainings.
 
     >>> many_rates(RunConfig(epochs=100)).epochs, many_rates(held(RunConfig(epochs=100))).epochs
     (300, 100)
