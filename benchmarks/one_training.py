@@ -34,7 +34,7 @@ RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-KIND = "at once, held"
+KINDS = ("at once, held", "at once, 3× epochs")  # the second with the latents' own quantiles
 EPOCHS = {"fpha": 200, "hands": 80}
 COST = "processor.json"
 
@@ -87,15 +87,16 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
             results.add(metrics, **key, processor_seconds=cost)
 
 
-def at_once(results: Results, name: str, base: RunConfig, runs: Path) -> None:
+def at_once(results: Results, name: str, base: RunConfig, runs: Path, kind: str) -> None:
     """One net, and every rate extracted from it."""
-    config = many_rates(held(replace(base, rates=RANGE)))
-    folder = runs / f"{name}-at-once-s{base.seed}"
+    ranged, word = replace(base, rates=RANGE), "held" if kind == KINDS[0] else "3x"
+    config = many_rates(held(ranged) if word == "held" else ranged)
+    folder = runs / f"{name}-at-once-{word}-s{base.seed}"
     for rate in sorted((*RATES, *BETWEEN)):
-        key = {"data": name, "kind": KIND, "epochs": config.epochs, "rate": rate, "seed": base.seed}
+        key = {"data": name, "kind": kind, "epochs": config.epochs, "rate": rate, "seed": base.seed}
         if not results.has(**key):
             _, cost = trained(config, folder)
-            out = runs / f"{name}-at-once-{rate}-s{base.seed}"
+            out = runs / f"{name}-at-once-{word}-{rate}-s{base.seed}"
             shutil.rmtree(out, ignore_errors=True)
             began = time.process_time()
             metrics = extract_run(folder, Budget.rate(rate), out)
@@ -112,6 +113,7 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS[:1])
     parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
@@ -121,8 +123,8 @@ def main() -> None:
             base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=net, signal="places")
             if asked.only != "at-once":
                 separate(results, name, base, asked.runs)
-            if asked.only != "separate":
-                at_once(results, name, base, asked.runs)
+            for kind in asked.kinds if asked.only != "separate" else ():
+                at_once(results, name, base, asked.runs, kind)
 
 
 if __name__ == "__main__":

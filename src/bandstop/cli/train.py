@@ -31,7 +31,7 @@ class Train:
       bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98
       bandstop train my_gestures/ --weights 800 --out runs/mine
       bandstop train hands --macs 20000 --out runs/small
-      bandstop train hands --rates 0.8:0.99 --preset held --out runs/any
+      bandstop train hands --rates 0.8:0.99 --out runs/any
       bandstop train hands --rate 0.98 --preset paper --out runs/paper98
       bandstop train --resume --out runs/hands98
     """
