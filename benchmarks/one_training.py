@@ -3,9 +3,9 @@ r"""One training for every budget beside a training for each: accuracy against t
     python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER \
         --out benchmarks/results/one_training.json
 
-Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with more
-epochs, and every rate is extracted from it, also rates between those. It can be interrupted: what the result
-file holds already is not done again.
+Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with latents
+held to the prior, and every rate is extracted from it, also rates between those. It can be interrupted: what
+the result file holds already is not done again.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ import torch
 
 from bandstop.files import write_text
 from bandstop.method.budget import Budget
+from bandstop.nets.config import NetConfig
 from bandstop.record.metrics import Metrics
 from bandstop.training.config import RunConfig
 from bandstop.training.extract import extract_run
-from bandstop.training.presets import many_rates
+from bandstop.training.presets import held, many_rates
 from bandstop.training.run import train_run
 
 RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-TIMES = (3,)  # epochs of the one training for each of a separate net
+KINDS = ("at once, held", "at once, 3× epochs")  # the second with the latents' own quantiles
 EPOCHS = {"fpha": 200, "hands": 80}
 COST = "processor.json"
 
@@ -86,16 +87,16 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
             results.add(metrics, **key, processor_seconds=cost)
 
 
-def at_once(results: Results, name: str, base: RunConfig, runs: Path, times: int) -> None:
+def at_once(results: Results, name: str, base: RunConfig, runs: Path, kind: str) -> None:
     """One net, and every rate extracted from it."""
-    config = replace(many_rates(replace(base, rates=RANGE)), epochs=times * base.epochs)
-    kind = f"at once, {times}× epochs"
-    folder = runs / f"{name}-at-once-{times}x-s{base.seed}"
+    ranged, word = replace(base, rates=RANGE), "held" if kind == KINDS[0] else "3x"
+    config = many_rates(held(ranged) if word == "held" else ranged)
+    folder = runs / f"{name}-at-once-{word}-s{base.seed}"
     for rate in sorted((*RATES, *BETWEEN)):
         key = {"data": name, "kind": kind, "epochs": config.epochs, "rate": rate, "seed": base.seed}
         if not results.has(**key):
             _, cost = trained(config, folder)
-            out = runs / f"{name}-at-once-{times}x-{rate}-s{base.seed}"
+            out = runs / f"{name}-at-once-{word}-{rate}-s{base.seed}"
             shutil.rmtree(out, ignore_errors=True)
             began = time.process_time()
             metrics = extract_run(folder, Budget.rate(rate), out)
@@ -112,19 +113,18 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--times", type=int, nargs="+", default=TIMES)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS[:1])
     parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
     for seed in asked.seeds:
         for name, data in (spec.split("=", 1) for spec in asked.data):
-            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name])
+            net = NetConfig(kind="gcn")
+            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=net, signal="places")
             if asked.only != "at-once":
                 separate(results, name, base, asked.runs)
-            if asked.only == "separate":
-                continue
-            for times in asked.times:
-                at_once(results, name, base, asked.runs, times)
+            for kind in asked.kinds if asked.only != "separate" else ():
+                at_once(results, name, base, asked.runs, kind)
 
 
 if __name__ == "__main__":

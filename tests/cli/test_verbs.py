@@ -43,7 +43,11 @@ def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "epochs", "gate"),
-    [(["--preset", "paper"], PAPER_EPOCHS, "logistic"), (["--rates", "0.5:0.9"], 1200, "hard")],
+    [
+        (["--preset", "paper"], PAPER_EPOCHS, "logistic"),
+        (["--rates", "0.5:0.9"], 1200, "hard"),
+        (["--rates", "0.5:0.9", "--preset", "held"], 400, "hard"),
+    ],
 )
 def test_flags_change_what_the_preset_starts_from(words: list[str], epochs: int, gate: str) -> None:
     from bandstop.cli.train import asked_for
@@ -60,6 +64,7 @@ def test_train_and_study_mean_the_same_run(tmp_path: Path) -> None:
     for words, settings in (
         (["--preset", "paper"], {"preset": "paper"}),
         (["--rates", "0.5:0.9"], {"rates": "0.5:0.9"}),
+        (["--rates", "0.5:0.9", "--preset", "held"], {"rates": "0.5:0.9", "preset": "held"}),
         (["--prune.kl", "2"], {"prune": {"kl": 2}}),
     ):
         assert asked_for(["hands", "--out", "x", *words]).config == resolve([("plan", settings)], {})

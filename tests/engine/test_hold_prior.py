@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from bandstop import MultiRatePruner, Pruner, Recipe
+from bandstop import Pruner, Recipe
 from bandstop.engine.prior_fit import fit_of_layers
-from bandstop.errors import ConfigError
 from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
 from bandstop.method.priors_tabulated import Tabulated
 from bandstop.method.schedules import Constant
@@ -75,11 +74,6 @@ def test_the_priors_own_coordinates_can_be_asked_for() -> None:
     pruner = Pruner(wide(), 0.9, steps=10, recipe=own)
     assert own.trained_prior == Laplace(1.0)
     assert all("table" not in dict(layer.band.named_buffers()) for layer in pruner.layers if layer.band)
-
-
-def test_many_rates_at_once_refuse_it() -> None:
-    with pytest.raises(ConfigError, match="threshold='empirical'"):
-        MultiRatePruner(wide(), (0.5, 0.9), steps=10, recipe=Recipe.held())
 
 
 def test_the_default_does_not_hold_it() -> None:

@@ -174,7 +174,7 @@ class Pruner(Verbs):
     @torch.no_grad()
     def kl(self) -> float | None:
         """``KL(P‖Q)`` for the log; None once the mask is fixed and latents no longer follow the prior."""
-        return None if self.frozen else float(self.divergence())
+        return None if self.settled else float(self.divergence())
 
     def penalty(self) -> Tensor:
         """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss.

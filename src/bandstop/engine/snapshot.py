@@ -30,7 +30,7 @@ def take_snapshot(pruner: Pruner) -> dict[str, Any]:
         assert layer.band is not None
         threshold = pruner.fixed_thresholds.get(layer.name, float(layer.band.latent_threshold()))
         layers[layer.name] = {"threshold": threshold, "gain": float(layer.band.gain)}
-    if pruner.frozen:
+    if pruner.settled:
         return {"layers": layers}
     shards, values = (
         Shards.of({layer.name: layer.latent.detach() for layer in pruner.layers}),

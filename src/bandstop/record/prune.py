@@ -19,7 +19,9 @@ __all__ = [
     "HOLD",
     "HOLD_FIRST",
     "HOLD_POWER",
+    "MANY_RATES_EPOCHS",
     "MANY_RATES_FREEZE",
+    "MANY_RATES_LEAK",
     "MANY_RATES_RAMP",
     "PAPER",
     "PAPER_COOL",
@@ -149,3 +151,10 @@ MANY_RATES_RAMP = 0.5
 rate."""
 MANY_RATES_FREEZE = 0.6
 """Share of training after which the order of the connections is fixed."""
+MANY_RATES_LEAK = 0.03
+"""Gradient that reaches a stopped weight when many rates share held latents. An optimiser that divides by the
+size of gradients moves a weight that no rate keeps as fast as with any other leak, while one that a lower
+rate keeps hardly sees what a higher rate wants of it."""
+MANY_RATES_EPOCHS = 3
+"""Epochs of a training for many rates for each of a training for one, unless latents are held: then there are
+as many, so that with three passes per step it costs about as much as three trainings."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bandstop.record.augment import AugmentConfig
-from bandstop.record.prune import MANY_RATES_FREEZE, MANY_RATES_RAMP, PAPER, PAPER_KL
+from bandstop.record.prune import (
+    MANY_RATES_EPOCHS,
+    MANY_RATES_FREEZE,
+    MANY_RATES_LEAK,
+    MANY_RATES_RAMP,
+    PAPER,
+    PAPER_KL,
+)
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 
 __all__ = [
@@ -37,9 +44,8 @@ def starting_config(preset: str | None, *, rates: bool = False) -> RunConfig:
         return paper(RunConfig(epochs=PAPER_EPOCHS))
     if preset == "paper-literal":
         return paper_literal(RunConfig(epochs=LITERAL_EPOCHS))
-    if preset == "held":
-        return held(RunConfig())
-    return many_rates(RunConfig()) if rates else RunConfig()
+    config = held(RunConfig()) if preset == "held" else RunConfig()
+    return many_rates(config) if rates else config
 
 
 def paper_literal(config: RunConfig) -> RunConfig:
@@ -100,11 +106,17 @@ def held(config: RunConfig) -> RunConfig:
 def many_rates(config: RunConfig) -> RunConfig:
     """The settings of a training for many rates at once: see ``bandstop.engine.multirate``.
 
-    It has three times the epochs: the latents learn to serve every rate, and one training stands for as many
-    as there are budgets.
+    The latents learn to serve every rate, and one training stands for as many as there are budgets: it has
+    three times the epochs. Latents that are held have a laplace prior, and as many epochs as for one rate, so
+    that three passes per step cost about as much as three trainings.
+
+    >>> many_rates(RunConfig(epochs=100)).epochs, many_rates(held(RunConfig(epochs=100))).epochs
+    (300, 100)
     """
     prune = replace(config.prune, gate="hard", leak=0.0, ramp=MANY_RATES_RAMP, freeze=MANY_RATES_FREEZE)
-    return replace(config, epochs=3 * config.epochs, prune=prune)
+    if prune.threshold == "held":
+        return replace(config, prior="laplace", prune=replace(prune, leak=MANY_RATES_LEAK))
+    return replace(config, epochs=MANY_RATES_EPOCHS * config.epochs, prune=prune)
 
 
 def live_config(config: RunConfig) -> RunConfig:

@@ -58,18 +58,18 @@ def test_masks_of_all_rates_are_nested_and_exact(allocation: str) -> None:
 
 def test_the_highest_pass_is_at_the_rate_that_the_highest_budget_is_taken_from() -> None:
     pruner = trained()
-    assert pruner.settled and 0.5 <= pruner.top < 0.98  # at 98 % some of so few connections are dead
-    assert list(pruner.passes())[-1] == pruner.top
-    assert all(0.5 <= pruner.draw() <= pruner.top for _ in range(50))
-    found = trace(pruner.model, pruner.example, pruner.masks(pruner.top))
+    assert pruner.settled and 0.5 <= pruner.span.top < 0.98  # at 98 % some of so few connections are dead
+    assert list(pruner.passes())[-1] == pruner.span.top
+    assert all(0.5 <= pruner.span.draw() <= pruner.span.top for _ in range(50))
+    found = trace(pruner.model, pruner.example, pruner.masks(pruner.span.top))
     live = sum(weight.live_count for weight in found.weights.values())
     kept = Budget.rate(0.98).connections(prunable=pruner.bound.prunable)
-    assert live <= kept < sum(int(mask.sum()) for mask in pruner.masks(pruner.top).values())
+    assert live <= kept < sum(int(mask.sum()) for mask in pruner.masks(pruner.span.top).values())
 
 
 def test_without_an_example_the_highest_pass_stays_at_the_highest_rate() -> None:
     pruner = trained(example=False)
-    assert pruner.settled and pruner.top == pytest.approx(0.98, abs=1e-3) and pruner.top <= 0.98
+    assert pruner.settled and pruner.span.top == pytest.approx(0.98, abs=1e-3) and pruner.span.top <= 0.98
 
 
 def test_the_gates_in_training_pass_the_nested_masks() -> None:
@@ -144,7 +144,7 @@ def test_what_cannot_be_is_refused() -> None:
             pruner.extract(rate, batches())
     with pytest.raises(ConfigError, match="lowest < highest"):
         MultiRatePruner(small_net(), (0.9, 0.5), steps=1)
-    with pytest.raises(ConfigError, match="empirical"):
+    with pytest.raises(ConfigError, match="keep to their rates"):
         MultiRatePruner(small_net(), (0.5, 0.9), steps=1, recipe=Recipe.paper())
     with pytest.raises(ConfigError, match="exact counts"):
         MultiRatePruner(small_net(), (0.5, 0.9), steps=1, recipe=Recipe(count="passing"))
@@ -154,7 +154,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 def test_draws_cover_the_range_evenly_in_the_logarithm_of_what_is_kept() -> None:
     pruner = MultiRatePruner(nn.Linear(64, 64), (0.5, 0.995), steps=1, passes=1)
-    places = torch.tensor([pruner.position(pruner.draw()) for _ in range(2000)])
+    places = torch.tensor([pruner.span.position(pruner.span.draw()) for _ in range(2000)])
     assert places.min() >= -1 and places.max() <= 1
     shares = torch.histc(places, 4, -1, 1) / 2000
     assert bool(((shares > 0.2) & (shares < 0.3)).all())

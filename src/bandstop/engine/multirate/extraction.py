@@ -8,8 +8,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from bandstop.engine.multirate.shared import ThresholdsAt
 from bandstop.engine.select.live import live_selection
-from bandstop.engine.select.topk import fill_up, relative_ranks, select, threshold_for
+from bandstop.engine.select.topk import fill_up, masks_above, relative_ranks, select
 from bandstop.engine.trace.measure import run_trace
 
 __all__ = ["Extraction", "by_live_paths", "by_magnitude"]
@@ -19,7 +20,9 @@ Allocate = Callable[[int], dict[str, int]]
 
 @dataclass(frozen=True)
 class Extraction:
-    """Masks of the asked connections; thresholds, how many latents exceed them, and the rate that this is."""
+    """Masks of the asked connections; thresholds, how many latents are to exceed them, and the rate that this
+    is.
+    """
 
     masks: dict[str, Tensor]
     thresholds: dict[str, Tensor]
@@ -27,34 +30,40 @@ class Extraction:
     rate: float
 
 
-def by_magnitude(latents: Mapping[str, Tensor], counts: Mapping[str, int]) -> Extraction:
+def by_magnitude(
+    latents: Mapping[str, Tensor], counts: Mapping[str, int], thresholds_at: ThresholdsAt
+) -> Extraction:
     """The largest latents of each layer.
 
     >>> import torch
-    >>> by_magnitude({"a": torch.tensor([3.0, -1.0, 2.0, 0.5])}, {"a": 1}).rate
+    >>> latents = {"a": torch.tensor([3.0, -1.0, 2.0, 0.5])}
+    >>> by_magnitude(latents, {"a": 1}, lambda counts: {"a": torch.tensor(2.0)}).rate
     0.75
     """
     masks = {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
-    thresholds = {name: threshold_for(latent, counts[name]) for name, latent in latents.items()}
-    return Extraction(
-        masks, thresholds, dict(counts), 1 - sum(counts.values()) / sum(m.numel() for m in masks.values())
-    )
+    rate = 1 - sum(counts.values()) / sum(m.numel() for m in masks.values())
+    return Extraction(masks, thresholds_at(counts), dict(counts), rate)
 
 
 def by_live_paths(
-    latents: Mapping[str, Tensor], kept: int, allocate: Allocate, model: nn.Module, example: Any
+    latents: Mapping[str, Tensor],
+    kept: int,
+    allocate: Allocate,
+    thresholds_at: ThresholdsAt,
+    model: nn.Module,
+    example: Any,
 ) -> Extraction:
     """Exactly ``kept`` live connections.
 
-    Of the n largest latents some are dead: they lead to nothing, and dropping them changes nothing. So the
-    rate is lowered to the largest n whose live connections do not exceed ``kept``: the network computes what
-    it was trained to compute at that rate. The few that are still missing are filled in with the best
-    connections that attach to those.
+    Of the n that exceed their thresholds some are dead: they lead to nothing, and dropping them changes
+    nothing. So the rate is lowered to the largest n whose live connections do not exceed ``kept``: the
+    network computes what it was trained to compute at that rate. The few that are still missing are filled in
+    with the best connections that attach to those.
     """
     sizes = sum(latent.numel() for latent in latents.values())
 
     def live(total: int) -> int:
-        masks = by_magnitude(latents, allocate(total)).masks
+        masks = masks_above(latents, thresholds_at(allocate(total)))
         found = run_trace(model, example, masks, counting=False)
         return sum(weight.live_count for weight in found.weights.values())
 
@@ -70,4 +79,4 @@ def by_live_paths(
     scores = {name: relative_ranks(latent, counts[name]) for name, latent in latents.items()}
     found = live_selection(scores, kept, model, example)
     masks = found.masks if found.exact else fill_up(found.masks, scores, kept)
-    return Extraction(masks, by_magnitude(latents, counts).thresholds, counts, 1 - low / sizes)
+    return Extraction(masks, thresholds_at(counts), counts, 1 - low / sizes)

@@ -7,7 +7,6 @@ layer, so the masks are nested: what a rate keeps, every lower rate keeps too.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,38 +14,28 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.engine.attach.checks import check_rates
+from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
 from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
+from bandstop.engine.hold_prior import pull_to_prior
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
+from bandstop.engine.multirate.budgets import bound_to, check_covered
 from bandstop.engine.multirate.conditioning import RatedBandStop, attach_shifts, move_to
 from bandstop.engine.multirate.extraction import Extraction, by_live_paths, by_magnitude
+from bandstop.engine.multirate.rates import RateRange
+from bandstop.engine.multirate.recipes import check_many_rates, many_rates_recipe
+from bandstop.engine.multirate.shared import SharedThresholds
 from bandstop.engine.pause import telling
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import live_masks
-from bandstop.engine.select.topk import select, threshold_for
+from bandstop.engine.select.topk import select
 from bandstop.engine.trace import trace
-from bandstop.errors import BudgetError, ConfigError
+from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
-from bandstop.method.gate import Hard
-from bandstop.method.priors import Prior
-from bandstop.method.schedules import Ramp
-from bandstop.record.prune import MANY_RATES_FREEZE, MANY_RATES_RAMP
 
-__all__ = ["MultiRatePruner", "many_rates_recipe"]
-
-
-def many_rates_recipe(prior: Prior | None = None) -> Recipe:
-    """The default recipe, changed where many rates share the latents.
-
-    A hard gate leaves a weight its value at every rate that keeps it, where a soft one would shrink it by
-    each rate's threshold. No gradient leaks to stopped weights: lower rates train them. The order of the
-    connections is fixed earlier.
-    """
-    ramp = Ramp(0.0, 1.0, end=MANY_RATES_RAMP)
-    return replace(Recipe.default(prior), gate=Hard(leak=0.0), ramp=ramp, freeze=MANY_RATES_FREEZE)
+__all__ = ["MultiRatePruner"]
 
 
 class MultiRatePruner(Pruner):
@@ -82,30 +71,17 @@ class MultiRatePruner(Pruner):
         follow: bool = False,
         seed: int = 0,
     ) -> None:
-        low, high = check_rates(rates)
-        if passes < 1:
-            raise ConfigError(f"a step needs at least 1 pass, found {passes}")
+        self.span = RateRange(rates, passes=passes, seed=seed)
         recipe = recipe or many_rates_recipe()
-        if recipe.threshold != "empirical":
-            raise ConfigError(
-                "many rates at once need thresholds from the latents' own quantiles (threshold='empirical')"
-            )
-        if recipe.count != "exact":
-            raise ConfigError('many rates at once have exact counts (count="exact")')
-        if recipe.allocation == "adapted":
-            raise ConfigError(
-                'many rates at once need masks that are nested, which allocation="adapted" does not give: '
-                'choose "lamp"'
-            )
-        self.rates, self.number, self.follow = (float(low), float(high)), passes, follow
+        check_many_rates(recipe, follow=follow)
+        self.rates, self.number, self.follow = (self.span.low, self.span.high), passes, follow
         self.extracts_live = example is not None if recipe.live is None else recipe.live
-        self.generator = torch.Generator().manual_seed(seed)
-        self.at, self.settle = float(high), recipe.freeze
+        self.at, self.settle = self.span.high, recipe.freeze
         self._order: dict[str, Tensor] | None = None
-        self.top = float(high)
+        self._settled: SharedThresholds | None = None
         self._shifts: list[tuple[nn.Module, str]] = []
         shared = replace(recipe, freeze=1.0, live=False)
-        super().__init__(model, high, steps=steps, recipe=shared, layers=layers, example=example)
+        super().__init__(model, self.span.high, steps=steps, recipe=shared, layers=layers, example=example)
         if self.extracts_live:
             trace(model, example, self.layers.latents())
         if follow:
@@ -133,62 +109,68 @@ class MultiRatePruner(Pruner):
         """Whether the order of the connections, and with it every mask, is fixed."""
         return self._order is not None
 
-    def draw(self) -> float:
-        """A rate of the range; the logarithm of the share that it keeps is spread evenly."""
-        u = float(torch.rand((), generator=self.generator))
-        fewest, most = math.log(1 - self.top), math.log(1 - self.rates[0])
-        return 1 - math.exp(fewest + u * (most - fewest))
-
     def passes(self) -> Iterator[float]:
         """The rates of a step, the least pruned first; the network is turned to each before it is yielded.
 
-        One pass: a drawn rate. Two: the lowest and a drawn one. More: the lowest, drawn ones, and the
-        highest. ``top`` replaces the highest rate once masks are fixed; no extraction uses a higher one.
+        See ``RateRange.of_step``. Its ``top`` replaces the highest rate once masks are fixed; no extraction
+        uses a higher one.
         """
-        low, high = self.rates[0], self.top
-        if self.number == 1:
-            rates = [self.draw()]
-        elif self.number == 2:
-            rates = [low, self.draw()]
-        else:
-            rates = [low, *sorted(self.draw() for _ in range(self.number - 2)), high]
-        for rate in rates:
-            self._turn_to(rate)
+        shared = self._shared()
+        for rate in self.span.of_step():
+            self._turn_to(rate, shared)
             yield rate
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves the schedules and in time fixes the connections'
-        order.
+        """Call once after each optimiser step: moves the schedules, holds latents to the prior where the
+        recipe says so, and in time fixes the connections' order.
         """
         self.taken += 1
         self.remarks.after_step(self)
-        if self._order is None and self.settle < 1 and self.progress >= self.settle:
-            self._order = {name: latent.abs() for name, latent in self.layers.latents().items()}
-            self.top = min(max(self._extraction(self.rates[1]).rate, self.rates[0]), self.rates[1])
+        if self._order is not None:
+            return
+        settles = self.settle < 1 and self.progress >= self.settle
+        if settles or self.taken % self.recipe.every == 0 or self.recipe.holds_fast(self.progress):
+            self._hold()
+        if settles:
+            self._fix_order()
+
+    def _hold(self) -> None:
+        if self.recipe.threshold == "held":
+            pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
+
+    @torch.no_grad()
+    def _fix_order(self) -> None:
+        """From here on masks are chosen by the magnitudes of this moment, and the weights train freely."""
+        self._order = {name: latent.abs() for name, latent in self.layers.latents().items()}
+        self._settled = self._shared()
+        for layer in self.layers:
+            if isinstance(layer.band, ChartedBandStop):  # from now on the latents themselves are trained
+                layer.latent.copy_(layer.band.latent_of(layer.latent))
+                layer.band.open()
+        found = self._extraction(self.rates[1])
+        self.span.top = min(max(found.rate, self.rates[0]), self.rates[1])
 
     def _ranked(self) -> dict[str, Tensor]:
         """What masks are chosen by: the latents, or their magnitudes when the order was fixed."""
         return self.layers.latents() if self._order is None else self._order
 
-    def position(self, rate: float) -> float:
-        """Where a rate lies in the range, −1 to 1, evenly in the logarithm of the kept share.
-
-        >>> pruner = MultiRatePruner(nn.Linear(8, 8), (0.0, 0.9375), steps=1)
-        >>> [round(pruner.position(r), 3) for r in (0.0, 0.75, 0.9375)]
-        [-1.0, 0.0, 1.0]
-        """
-        fewest, most = (math.log(1 - r) for r in reversed(self.rates))
-        return 1 - 2 * (math.log(1 - rate) - fewest) / (most - fewest)
-
-    def _bound_to(self, budget: Budget | float) -> BoundBudget:
-        asked = budget if isinstance(budget, Budget) else Budget.rate(budget)
-        if asked.kind != "macs":
-            return replace(self.bound, budget=asked)
-        return BoundBudget.of(self.model, self.layers.latents(), asked, self.recipe.floor, self.example)
+    def _shared(self) -> SharedThresholds:
+        """Thresholds of the latents as they are now, or as they were when their order was fixed."""
+        if self._settled is not None:
+            return self._settled
+        ranked = self._ranked()
+        free = {layer.name: layer.free(ranked[layer.name]) for layer in self.layers}
+        return SharedThresholds(free, self.recipe)
 
     def _counts_at(self, budget: Budget | float, ramp: float) -> dict[str, int]:
         """Connections of each layer when ``ramp`` (0 … 1) of the pruning to ``budget`` applies."""
         return self._bound_to(budget).counts(ramp, self.thresholds.allocate, self.layers.latents())
+
+    def _split(self, total: int) -> dict[str, int]:
+        return self._counts_at(Budget.weights(total), 1.0)
+
+    def _bound_to(self, budget: Budget | float) -> BoundBudget:
+        return bound_to(self.bound, budget, self.model, self.layers.latents(), self.example)
 
     def _stretch(self, counts: Mapping[str, int], name: str) -> float | None:
         """The factor on a layer's gain when ``counts`` pass, where the recipe asks for one."""
@@ -199,18 +181,39 @@ class MultiRatePruner(Pruner):
         self._turn_to(self.at)
 
     @torch.no_grad()
-    def _turn_to(self, rate: float) -> None:
+    def _turn_to(self, rate: float, shared: SharedThresholds | None = None) -> None:
         """Thresholds, gains and shifts for ``rate``, as far as the ramp applies it at present."""
-        self.at = rate
+        self.at, shared = rate, shared or self._shared()
         self.noted_counts = counts = self._counts_at(rate, self.recipe.ramp(self.progress))
-        ranked, temperature = self._ranked(), self.recipe.temperature(self.progress)
-        for layer in self.layers:
+        self._set_bands(self.layers, shared, counts, self.progress)
+        if self._order is not None:
+            for layer in self.layers:
+                assert layer.band is not None
+                layer.band.mask = self._order[layer.name] > layer.band.threshold
+        move_to(self.layers, self._shifts, self.span.position(rate))
+
+    def _set_bands(
+        self,
+        layers: Iterable[PrunedLayer],
+        shared: SharedThresholds,
+        counts: Mapping[str, int],
+        progress: float,
+    ) -> None:
+        """Levels of ``layers`` when ``counts`` of the latents pass.
+
+        In gaussian coordinates the prior's scale is that of the lowest rate at every rate, so that a weight
+        has one value wherever it is kept.
+        """
+        thresholds, temperature = shared(counts), self.recipe.temperature(progress)
+        most = self._counts_at(self.rates[0], self.recipe.ramp(progress)) if self.recipe.charted else {}
+        for layer in layers:
             assert layer.band is not None
-            threshold = threshold_for(layer.free(ranked[layer.name]), counts[layer.name])
-            layer.band.set_levels(threshold, temperature, self._stretch(counts, layer.name))
-            if self._order is not None:
-                layer.band.mask = ranked[layer.name] > threshold
-        move_to(self.layers, self._shifts, self.position(rate))
+            layer.band.set_levels(thresholds[layer.name], temperature, self._stretch(counts, layer.name))
+            if isinstance(layer.band, ChartedBandStop) and self._order is None:
+                assert shared.scales is not None and self.thresholds.passing is not None
+                spread = shared.scales[layer.name]
+                density = most[layer.name] / self.bound.sizes[layer.name]
+                layer.band.set_chart(spread, spread * self.thresholds.passing(density))
 
     @torch.no_grad()
     def masks(self, budget: Budget | float) -> dict[str, Tensor]:
@@ -233,12 +236,12 @@ class MultiRatePruner(Pruner):
         found = self._extraction(budget)
         refresh_recurrent(self.model)  # what a forward pass left there could not be copied
         model, layers, shifts = copy.deepcopy((self.model, self.layers, self._shifts))
-        temperature, weights = self.recipe.temperature(1.0), {}
-        move_to(layers, shifts, min(max(self.position(found.rate), -1.0), 1.0))
+        weights = {}
+        move_to(layers, shifts, self._position(found))
+        self._set_bands(layers, self._shared(), found.counts, 1.0)
         for layer in layers:
             assert layer.band is not None
-            mask, stretch = found.masks[layer.name], self._stretch(found.counts, layer.name)
-            layer.band.set_levels(found.thresholds[layer.name], temperature, stretch)
+            mask = found.masks[layer.name]
             layer.band.mask = None if self._order is None else mask
             weights[id(layer.latent)] = nonzero(layer.band(layer.latent), mask)
         make_replica_plain(model, weights)
@@ -246,30 +249,26 @@ class MultiRatePruner(Pruner):
             recalibrate(model, batches)
         return model.eval()
 
+    def _position(self, found: Extraction) -> float:
+        return min(max(self.span.position(found.rate), -1.0), 1.0)
+
     def _extraction(self, budget: Budget | float) -> Extraction:
         counts, latents = self._counts_at(budget, 1.0), self._ranked()
-        total, kept = self.bound.prunable, sum(counts.values())
-        fewest, most = (round((1 - rate) * total) for rate in reversed(self.rates))
-        if not fewest <= kept <= most:
-            raise BudgetError(
-                f"the training covered rates from {self.rates[0]} to {self.rates[1]}, {most:,} to {fewest:,} "
-                f"connections of {total:,}; found a budget of {kept:,}: choose one between, or train with a "
-                "wider range"
-            )
+        check_covered(self.rates, self.bound.prunable, sum(counts.values()))
+        shared = self._shared()
         if not self.extracts_live:
-            return by_magnitude(latents, counts)
+            return by_magnitude(latents, counts, shared)
         if isinstance(budget, Budget) and budget.kind == "macs":
-            with telling(f"choosing the connections that stay, of {total:,}"):
+            with telling(f"choosing the connections that stay, of {self.bound.prunable:,}"):
                 masks = live_masks(latents, counts, self._bound_to(budget), self.model, self.example)
-            return replace(by_magnitude(latents, counts), masks=masks)
-        return by_live_paths(
-            latents, kept, lambda n: self._counts_at(Budget.weights(n), 1.0), self.model, self.example
-        )
+            return replace(by_magnitude(latents, counts, shared), masks=masks)
+        kept = sum(counts.values())
+        return by_live_paths(latents, kept, self._split, shared, self.model, self.example)
 
     def described(self, budget: Budget | float) -> dict[str, dict[str, float]]:
         """Threshold and gain of each layer as ``extract`` uses them."""
         found = self._extraction(budget)
-        move_to(self.layers, self._shifts, min(max(self.position(found.rate), -1.0), 1.0))
+        move_to(self.layers, self._shifts, self._position(found))
         rows = {}
         for layer in self.layers:
             assert layer.band is not None
@@ -287,13 +286,15 @@ class MultiRatePruner(Pruner):
         """Where the schedules and the draws stand."""
         return {
             **super().state_dict(),
-            "generator": self.generator.get_state(),
+            "generator": self.span.generator.get_state(),
             "order": self._order,
-            "top": self.top,
+            "top": self.span.top,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state_dict``; latents, gains and slopes are in the model's own state."""
         super().load_state_dict(state)
-        self.generator.set_state(state["generator"])
-        self._order, self.top = state["order"], float(state["top"])
+        self.span.generator.set_state(state["generator"])
+        self._order, self.span.top, self._settled = state["order"], float(state["top"]), None
+        if self._order is not None:
+            self._settled = self._shared()
