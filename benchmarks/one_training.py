@@ -114,13 +114,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS[:1])
+    parser.add_argument("--net", choices=("gcn", "tcn"), default="gcn")
     parser.add_argument("--only", choices=("separate", "at-once"))
     asked = parser.parse_args()
     results = Results(asked.out)
     for seed in asked.seeds:
         for name, data in (spec.split("=", 1) for spec in asked.data):
-            net = NetConfig(kind="gcn")
-            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=net, signal="places")
+            net = NetConfig(kind=asked.net)
+            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=net)
             if asked.only != "at-once":
                 separate(results, name, base, asked.runs)
             for kind in asked.kinds if asked.only != "separate" else ():
