@@ -38,6 +38,7 @@ TRAININGS = {
     "rigl": "--rate 0.98 --method rigl --net.kind gcn --epochs 4",
     "motion, MACs": "--macs 9000 --signal motion --net.kind gcn --epochs 3",
     "lstm, KL": "--rate 0.9 --net.kind lstm --prune.kl 3 --epochs 2",
+    "default network": "--rate 0.98 --epochs 2",
 }
 
 EXPORTS = {
@@ -51,6 +52,7 @@ EXPORTS = {
     ],
     "motion, MACs": ["--to c --open-ended", "--to c --for size --number int8", "--to bytes"],
     "lstm, KL": ["--to c", "--to c --for size"],
+    "default network": ["--to c", "--to c --number int8 --open-ended", "--to onnx", "--to bytes"],
 }
 
 

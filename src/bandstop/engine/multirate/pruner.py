@@ -121,22 +121,21 @@ class MultiRatePruner(Pruner):
             yield rate
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves the schedules, holds latents to the prior where the
-        recipe says so, and in time fixes the connections' order.
-        """
+        """Call once after each optimiser step: moves schedules, holds latents, in time fixes the order."""
         self.taken += 1
         self.remarks.after_step(self)
         if self._order is not None:
             return
         settles = self.settle < 1 and self.progress >= self.settle
-        if settles or self.taken % self.recipe.every == 0 or self.recipe.holds_fast(self.progress):
-            self._hold()
+        if settles or self.recipe.renews(self.taken, self.progress):
+            self._hold(1.0 if settles else self.recipe.hold(self.progress))
         if settles:
             self._fix_order()
 
-    def _hold(self) -> None:
+    def _hold(self, fraction: float) -> None:
+        """All the way when the order is fixed: from then on every rate is a quantile of these latents."""
         if self.recipe.threshold == "held":
-            pull_to_prior(self.layers, self.recipe.trained_prior, self.recipe.hold(self.progress))
+            pull_to_prior(self.layers, self.recipe.trained_prior, fraction)
 
     @torch.no_grad()
     def _fix_order(self) -> None:
@@ -213,7 +212,7 @@ class MultiRatePruner(Pruner):
                 assert shared.scales is not None and self.thresholds.passing is not None
                 spread = shared.scales[layer.name]
                 density = most[layer.name] / self.bound.sizes[layer.name]
-                layer.band.set_chart(spread, spread * self.thresholds.passing(density))
+                layer.band.set_chart(float(spread), float(spread) * self.thresholds.passing(density))
 
     @torch.no_grad()
     def masks(self, budget: Budget | float) -> dict[str, Tensor]:
