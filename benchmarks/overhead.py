@@ -153,6 +153,7 @@ def main() -> None:
         "batches": [measure(gcn_steppers(batch), batch, asked.steps) for batch in asked.batch],
         "tcn": measure(tcn_steppers(75), 75, asked.steps),
         "load": [round(load, 2) for load in os.getloadavg()],
+        "cores": os.cpu_count(),
     }
     print(json.dumps(result, indent=1))
     if asked.out:

@@ -179,7 +179,7 @@ def _headline() -> list[str]:
 
 def _costs() -> list[str]:
     overhead = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
-    batches = overhead["batches"]
+    batches, tcn = overhead["batches"], overhead["tcn"]
     rows = [
         f"| {name} | "
         + " | ".join(f"{b['milliseconds'][name]:.1f} | {b['ratio_to_dense'][name]:.3f}" for b in batches)
@@ -191,11 +191,15 @@ def _costs() -> list[str]:
         "",
         "    python benchmarks/overhead.py --out benchmarks/results/overhead.json",
         "",
-        f"{overhead['what']}; {overhead['machine']}.",
+        f"{overhead['what']}; {overhead['machine']}; load {overhead['load'][0]} on "
+        f"{overhead['cores']} cores.",
         "",
         "| | " + " | ".join(f"ms per step, batch {b['batch']} | ÷ dense" for b in batches) + " |",
         "|---|" + "---:|---:|" * len(batches),
         *rows,
+        "",
+        f"Convolutions over time at batch {tcn['batch']}: {tcn['milliseconds']['dense']:.1f} ms dense, "
+        f"{tcn['ratio_to_dense']['default']:.3f} of it with the default recipe.",
         "",
         *_histogram(),
     ]
