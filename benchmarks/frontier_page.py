@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from frontier_aims import fpha_table, markdown, rate_name, shrec_table
@@ -31,8 +32,9 @@ from frontier_points import (
 )
 
 from bandstop.files import write_text
-from bandstop.study.plan import read_plan
+from bandstop.study.plan import Plan, read_plan
 from bandstop.study.results import read_results
+from bandstop.study.runs import expand
 from bandstop.study.tables.groups import gather
 
 ROOT = HERE.parent
@@ -72,7 +74,8 @@ def page(
     for name in FILES:
         plan = read_plan(name.removesuffix(".csv"))
         given = " ".join(f"--data {data}={kind}" for data, kind in DATA.items() if data in plan.text)
-        parts += [f"    bandstop study {plan.name} {given} --out studies/{plan.name}", "", plan.about, ""]
+        parts += [f"    bandstop study {plan.name} {given} --out studies/{plan.name}", ""]
+        parts += [f"{plan.about}{_missing(plan, RESULTS / name)}", ""]
     parts += [HOW, "", "## Against the aims", "", *fpha_table(points), ""]
     for data in ("shrec-14", "shrec-28"):
         parts += [*shrec_table(points, data), ""]
@@ -81,6 +84,17 @@ def page(
     parts += ["### Published, size not stated", "", *unsized_table(published, sources), ""]
     parts += ["## What each point costs", "", *costs_section(points, costs)]
     return "\n".join(parts) + "\n"
+
+
+def _missing(plan: Plan, results: Path) -> str:
+    """How many runs of a plan have no result yet, and of which methods, in a sentence."""
+    found = {row.id for row in read_results([results])} if results.is_file() else set()
+    runs = expand(plan)[0]
+    missing = [run for run in runs if run.id not in found]
+    if not missing:
+        return ""
+    methods = ", ".join(sorted({run.axes.method for run in missing}))
+    return f" **{len(missing)} of its {len(runs)} runs are not recorded yet** (of {methods})."
 
 
 def _picture(points: Sequence[Point]) -> list[str]:

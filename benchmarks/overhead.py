@@ -28,7 +28,7 @@ from torch import nn
 
 from bandstop import Pruner, Recipe
 from bandstop.files import write_text
-from bandstop.method.priors import Laplace
+from bandstop.method.priors import Gaussian, Laplace
 from bandstop.method.schedules import Constant
 from bandstop.nets import NetConfig, build_net
 from bandstop.nets.inference import for_inference
@@ -97,7 +97,7 @@ def stepper(
 
 def gcn_steppers(batch: int) -> dict[str, Callable[[], float]]:
     """The ways in which the GCN is trained."""
-    held, laplace = Recipe.held(), Recipe.held(Laplace(1.0))
+    held, laplace = Recipe.held(Gaussian(1.0)), Recipe.held(Laplace(1.0))
     return {
         "dense": stepper(None, batch),
         "default": stepper(Recipe.default(), batch),

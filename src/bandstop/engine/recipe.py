@@ -144,9 +144,9 @@ class Recipe(PruneChoices):
         """The default with latents held to the prior, whose quantile is the threshold (docs/prior-holds.md).
 
         >>> Recipe.held().prior, Recipe.held().threshold
-        (Gaussian(scale=1.0), 'held')
+        (Laplace(scale=1.0), 'held')
         """
-        return Recipe(prior=prior or Gaussian(1.0), threshold="held", spacing="probability", start="rank")
+        return Recipe(prior=prior or Laplace(1.0), threshold="held", spacing="probability", start="rank")
 
     @staticmethod
     def default(prior: Prior | None = None) -> Recipe:

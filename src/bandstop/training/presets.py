@@ -95,12 +95,12 @@ def paper(config: RunConfig) -> RunConfig:
 
 
 def held(config: RunConfig) -> RunConfig:
-    """The default with latents held to a gaussian prior, whose quantile is the threshold.
+    """The default with latents held to the prior, whose quantile is the threshold.
 
     See docs/prior-holds.md.
     """
     prune = replace(config.prune, threshold="held", spacing="probability")
-    return replace(config, preset="held", prior="gaussian", prune=prune)
+    return replace(config, preset="held", prune=prune)
 
 
 def many_rates(config: RunConfig) -> RunConfig:
@@ -115,7 +115,7 @@ def many_rates(config: RunConfig) -> RunConfig:
     """
     prune = replace(config.prune, gate="hard", leak=0.0, ramp=MANY_RATES_RAMP, freeze=MANY_RATES_FREEZE)
     if prune.threshold == "held":
-        return replace(config, prior="laplace", prune=replace(prune, leak=MANY_RATES_LEAK))
+        return replace(config, prune=replace(prune, leak=MANY_RATES_LEAK))
     return replace(config, epochs=MANY_RATES_EPOCHS * config.epochs, prune=prune)
 
 
