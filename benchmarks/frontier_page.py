@@ -88,9 +88,11 @@ def page(
 
 def _missing(plan: Plan, results: Path) -> str:
     """How many runs of a plan have no result yet, and of which methods, in a sentence."""
-    found = {row.id for row in read_results([results])} if results.is_file() else set()
+    rows = read_results([results]) if results.is_file() else []
+    found = {(row.data, row.method, row.variant, row.rate, row.seed) for row in rows}
     runs = expand(plan)[0]
-    missing = [run for run in runs if run.id not in found]
+    places = [(a.data, a.method, a.variant, a.rate, a.seed) for a in (run.axes for run in runs)]
+    missing = [run for run, place in zip(runs, places, strict=True) if place not in found]
     if not missing:
         return ""
     methods = ", ".join(sorted({run.axes.method for run in missing}))
