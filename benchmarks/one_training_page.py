@@ -1,4 +1,4 @@
-"""Make docs/one-training.md and its picture from benchmarks/results/one_training.json.
+"""Make docs/one-training.md and its picture from one_training.json and one_training_tcn.json.
 
 python benchmarks/one_training_page.py
 """
@@ -6,6 +6,7 @@ python benchmarks/one_training_page.py
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,20 @@ PICTURE = ROOT / "docs" / "one-training.png"
 TEXT = ROOT / "benchmarks" / "one_training_page.txt"
 MANY, EARLIER = "at once, held", "at once, 3× epochs"
 NEAR = 1.0  # points that a rate may be behind its separate nets
-NAMES = {"fpha": "FPHA", "hands": "built-in hands"}
+NAMES = {
+    "hands-tcn": "built-in hands, TCN",
+    "fpha-tcn": "FPHA, TCN",
+    "hands": "built-in hands, GCN",
+    "fpha": "FPHA, GCN",
+}
+
+
+def read_rows() -> list[dict[str, Any]]:
+    """The rows of both networks, those of the TCN under names of their own, in the order of ``NAMES``."""
+    rows: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+    tcn = json.loads(RESULTS.with_stem("one_training_tcn").read_text(encoding="utf-8"))["rows"]
+    rows += [{**row, "data": f"{row['data']}-tcn"} for row in tcn]
+    return sorted(rows, key=lambda row: list(NAMES).index(row["data"]))
 
 
 def page(rows: list[dict[str, Any]]) -> str:
@@ -44,13 +58,19 @@ def _summary(rows: list[dict[str, Any]]) -> str:
     ]
     for data in dict.fromkeys(row["data"] for row in rows):
         own = [row for row in rows if row["data"] == data]
-        gaps = [statistics.mean(_pairs(_by_kind(own, rate))) for rate in rates]
-        shown = [f"{gap:+.2f}" if gap >= -NEAR else f"**{gap:+.2f}**" for gap in gaps]
-        means = _mean_costs(own)
-        lines.append(
-            f"| {NAMES[data]} | " + " | ".join(shown) + f" | {means[MANY] / means['separate']:.2f} |"
-        )
+        pairs = [_pairs(_by_kind(own, rate)) for rate in rates]
+        shown = [_gap(found) for found in pairs]
+        means, seeds = _mean_costs(own), max(map(len, pairs))
+        name = f"{NAMES[data]} ({seeds} seed{'s' * (seeds > 1)})"
+        lines.append(f"| {name} | " + " | ".join(shown) + f" | {means[MANY] / means['separate']:.2f} |")
     return "\n".join([*lines, "", "Bold: the aim is missed."]) + "\n"
+
+
+def _gap(pairs: list[float]) -> str:
+    if not pairs:
+        return "–"
+    gap = statistics.mean(pairs)
+    return f"{gap:+.2f}" if gap >= -NEAR else f"**{gap:+.2f}**"
 
 
 def _by_kind(rows: list[dict[str, Any]], rate: float) -> dict[str, list[dict[str, Any]]]:
@@ -108,7 +128,8 @@ def _verdict(rows: list[dict[str, Any]]) -> list[str]:
     if not gaps:
         return []
     wide = [f"{rate:.0%} ({gap:+.2f})" for rate, gap in gaps.items() if gap < -NEAR]
-    said = f"In the mean of {count} seeds {len(gaps) - len(wide)} of {len(gaps)} rates are within 1 point"
+    near, seeds = len(gaps) - len(wide), f"{count} seed{'s' * (count > 1)}"
+    said = f"In the mean of {seeds} {near} of {len(gaps)} rates are within 1 point"
     said += f"; not {', '.join(wide)}." if wide else "."
     said += f" The mean over the rates is {statistics.mean(gaps.values()):+.2f}."
     said += f" Single seeds beyond 2 points: {', '.join(alone)}." if alone else " No seed is beyond 2 points."
@@ -137,11 +158,11 @@ def draw(rows: list[dict[str, Any]]) -> None:
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(row["data"] for row in rows))
-    picture = Figure(figsize=(5.6 * len(names), 4.0), layout="constrained")
+    picture = Figure(figsize=(11.2, 4.0 * math.ceil(len(names) / 2)), layout="constrained")
     FigureCanvasAgg(picture)
     colours = {"separate": "#000000", MANY: "#d55e00", EARLIER: "#0072b2"}
     for place, data in enumerate(names, 1):
-        axes = picture.add_subplot(1, len(names), place)
+        axes = picture.add_subplot(math.ceil(len(names) / 2), 2, place)
         for kind, colour in colours.items():
             chosen = [row for row in rows if row["data"] == data and row["kind"] == kind]
             if not chosen:
@@ -175,6 +196,6 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    found = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+    found = read_rows()
     write_text(PAGE, page(found))
     draw(found)

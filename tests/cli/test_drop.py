@@ -10,22 +10,9 @@ import pytest
 
 from bandstop.record.folder import read_metrics
 from bandstop.training.resume import stored_config
+from tests.cli.small import QUIET, SMALL
 
 Say = Callable[..., Any]
-SMALL = [
-    "--chunks",
-    8,
-    "--net.kind",
-    "gcn",
-    "--net.channels",
-    4,
-    "--net.heads",
-    2,
-    "--net.filters",
-    6,
-    "--no-report",
-    "--quiet",
-]
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +28,7 @@ def damaged(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_training_leaves_them_out_and_records_it(say: Say, damaged: Path, tmp_path: Path) -> None:
-    words = ["train", damaged, "--rate", 0.9, "--epochs", 1, *SMALL]
+    words = ["train", damaged, "--rate", 0.9, "--epochs", 1, *SMALL, *QUIET]
     refused = say(*words, "--out", tmp_path / "no")
     assert refused.code == 2 and "--drop unusable" in refused.err
     said = say(*words, "--drop", "unusable", "--out", tmp_path / "run")

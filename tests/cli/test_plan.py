@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bandstop.record.folder import read_metrics
+from tests.cli.small import SMALL
 
 Say = Callable[..., Any]
-SMALL = ["--chunks", 8, "--net.kind", "gcn", "--net.channels", 4, "--net.heads", 2, "--net.filters", 6]
 
 
 def planned(text: str) -> dict[str, int]:

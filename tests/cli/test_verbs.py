@@ -11,22 +11,9 @@ import pytest
 from bandstop.record.folder import read_metrics
 from bandstop.training.presets import PAPER_EPOCHS
 from bandstop.training.resume import stored_config
+from tests.cli.small import QUIET, SMALL
 
 Say = Callable[..., Any]
-SMALL = [
-    "--chunks",
-    8,
-    "--net.kind",
-    "gcn",
-    "--net.channels",
-    4,
-    "--net.heads",
-    2,
-    "--net.filters",
-    6,
-    "--no-report",
-    "--quiet",
-]
 
 
 def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
@@ -75,7 +62,7 @@ def test_train_resumes_only_what_there_is(say: Say, folder: Path, tmp_path: Path
     assert said.code == 2 and "nowhere holds no run to resume" in said.err
     assert not (tmp_path / "nowhere").exists()
     out = tmp_path / "run"
-    begun = ["train", folder, "--rate", 0.9, "--epochs", 2, *SMALL, "--out", out]
+    begun = ["train", folder, "--rate", 0.9, "--epochs", 2, *SMALL, *QUIET, "--out", out]
     assert say(*begun).code == 0
     (out / "metrics.json").unlink()
     for words, found in (
@@ -123,7 +110,7 @@ def test_describe_and_convert(say: Say, folder: Path, tmp_path: Path) -> None:
     assert "36" in say("describe", tmp_path / "a.npz").out
 
 
-def test_join_puts_runs_side_by_side(say: Say, folder: Path, finished: Path, tmp_path: Path) -> None:
+def test_join_puts_runs_side_by_side(say: Say, folder: Path, tmp_path: Path) -> None:
     tcn = ("--net.kind", "tcn", "--net.widths", 6, "--net.kernels", 3, "--net.strides", 1, "--chunks", 8)
     members = [tmp_path / name for name in ("a", "b")]
     for seed, out in enumerate(members):
@@ -134,13 +121,15 @@ def test_join_puts_runs_side_by_side(say: Say, folder: Path, finished: Path, tmp
     assert read_metrics(tmp_path / "ab").weights_kept == 2 * read_metrics(members[0]).weights_kept
     assert "Joined from" in (tmp_path / "ab" / "report.html").read_text(encoding="utf-8")
     assert say("export", tmp_path / "ab", "--to", "c", "--out", tmp_path / "c").code == 0
-    said = say("join", finished, finished, "--out", tmp_path / "no")
+    graph = tmp_path / "graph"
+    assert say("train", folder, "--rate", 0.8, "--epochs", 1, *SMALL, *QUIET, "--out", graph).code == 0
+    said = say("join", graph, graph, "--out", tmp_path / "no")
     assert said.code == 2 and "convolutions over time" in said.err
 
 
 def test_extract_takes_a_budget_out_of_many(say: Say, folder: Path, finished: Path, tmp_path: Path) -> None:
     many, out = tmp_path / "any", tmp_path / "any90"
-    assert say("train", folder, "--rates", "0.5:0.95", "--epochs", 2, *SMALL, "--out", many).code == 0
+    assert say("train", folder, "--rates", "0.5:0.95", "--epochs", 2, *SMALL, *QUIET, "--out", many).code == 0
     said = say("extract", many, "--rate", 0.9, "--out", out, "--no-report")
     assert said.code == 0 and "any90" in said.out, said.err
     assert read_metrics(out).weights_kept == round(0.1 * read_metrics(out).weights_total)

@@ -33,7 +33,9 @@ def motion_model(rate: float = 0.96) -> DeployModel:
     plain = make_model(rate)
     moving = dataclasses.replace(normaliser(), duration=(4.2, 0.8))
     torch.manual_seed(1)
-    net = build_net(NetConfig(), joints=JOINTS, signal=moving.values, classes=45, edges=hand_edges())
+    net = build_net(
+        NetConfig(kind="gcn"), joints=JOINTS, signal=moving.values, classes=45, edges=hand_edges()
+    )
     settle_norms(net)
     prune(net, rate)
     return dataclasses.replace(plain, net=net.eval(), normaliser=moving)
