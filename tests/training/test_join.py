@@ -74,7 +74,11 @@ def test_what_cannot_be_joined_is_refused(runs: dict[str, Path], tiny: SequenceS
         join_runs([runs["a"]], tmp_path / "no", sequences=tiny)
     flat = NetConfig(kind="tcn", widths=(4,), kernels=(1,), strides=(1,))
     for name, config, message in (
-        ("gcn", replace(SMALL, signal="places", net=NetConfig(heads=2)), "convolutions over time"),
+        (
+            "gcn",
+            replace(SMALL, signal="places", net=NetConfig(kind="gcn", heads=2)),
+            "convolutions over time",
+        ),
         ("chunks", replace(SMALL, chunks=10), "the same chunks, found 8 and 10"),
         ("kernels", replace(SMALL, net=replace(SMALL.net, kernels=(3, 3))), "the same kernels and strides"),
         ("deep", replace(SMALL, net=flat), "the same kernels and strides"),
