@@ -50,7 +50,7 @@ def test_gains_stay_fixed_where_a_normalisation_follows() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"signal": "motion"}, "write --signal places\\+steps\\+duration"),
+        ({"signal": "motion"}, "write --signal places\\+steps\\+distances\\+duration"),
         ({"net": NetConfig(kind="lstm")}, "is not for an LSTM"),
         ({"signal": "places+speed"}, "has no part 'speed'"),
     ],
