@@ -56,7 +56,9 @@ class Penalty:
     def none(self) -> Tensor:
         """Nothing, on the device of the latents."""
         band = self.layers[0].band
-        return (self.layers[0].latent if band is None else band.threshold).new_zeros(())
+        like = self.layers[0].latent if band is None else band._buffers["threshold"]
+        assert like is not None
+        return like.new_zeros(())
 
     def _note(self, _: Tensor) -> None:
         self.added = True

@@ -183,9 +183,9 @@ class Pruner(Verbs):
         steps: it changes as slowly as they do, and costs as much as a forward pass of a small network.
         """
         self.layers.require_attached()
-        if self.frozen:
-            return self.loss_terms.none()
         every = self.recipe.every
+        if self.frozen or (self.dual is None and self.taken % every):
+            return self.loss_terms.none()
         return self.loss_terms(0.0 if self.taken % every else every * self.kl_weight)
 
     def step(self) -> None:

@@ -19,13 +19,16 @@ __all__ = ["looked_up_on_cpu", "shrunk_on_cpu"]
 softshrink: Any = torch.nn.functional.softshrink
 PART = 1 << 16
 """Weights of a large tensor that go through both operations of the soft gate while they are in the CPU's
-cache, and up to which a weight is made as a product."""
+cache."""
 WHOLE = 1 << 18
-"""Weights up to which more calls would cost more than the cache gains, and up to which one thread is as fast
-as several."""
+"""Weights up to which more calls would cost more than the cache gains, up to which one thread is as fast as
+several, and up to which a weight is made as a product."""
 WORTH = 1 << 13
 """Weights of a layer for which numba is loaded; once it is, smaller layers use it too."""
-_LOADED: list[bool] = []
+_LOADED: list[Any] = []
+_FLOAT = torch.float32
+dispatchers: Any = torch._C._len_torch_dispatch_stack
+tracing_state: Any = torch._C._get_tracing_state
 
 
 def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | None:
@@ -42,12 +45,12 @@ def shrunk_on_cpu(latent: Tensor, gain: Tensor, threshold: Tensor) -> Tensor | N
     >>> shrunk_on_cpu(torch.ones(3, dtype=torch.float64), torch.tensor(0.5), torch.tensor(1.0)) is None
     True
     """
-    if not _plain_floats(latent) or type(threshold) is not Tensor or gain.requires_grad:
+    if gain.requires_grad or type(threshold) is not Tensor or not _plain_floats(latent):
         return None
     count = latent.numel()
     kernels = _kernels_for(count)
-    if kernels is not None and gain.dtype is threshold.dtype is torch.float32:
-        if count > PART:
+    if kernels is not None and gain.dtype is threshold.dtype is _FLOAT:
+        if count > WHOLE:
             large: Tensor = _gated(latent, gain, (kernels.shrink, latent, gain, threshold, count))
             return large
         weight = latent * gain  # a pass that takes less than to call Python on the way back
@@ -103,21 +106,16 @@ _gated: Any = super(torch.autograd.Function, _Gated).apply
 
 
 def _plain_floats(tensor: Tensor) -> bool:
-    return (
-        plainly_run(tensor)
-        and tensor.dtype is torch.float32
-        and tensor.device.type == "cpu"
-        and tensor.is_contiguous()
-    )
+    return plainly_run(tensor) and tensor.dtype is _FLOAT and tensor.is_cpu and tensor.is_contiguous()
 
 
 def _kernels_for(count: int) -> Any:
     """The compiled loops, where they are installed and pay, and nobody records what happens to tensors."""
-    if torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state() is not None:
+    if dispatchers() or tracing_state() is not None or (count > WHOLE and torch.get_num_threads() > 1):
         return None
-    if count > WHOLE and torch.get_num_threads() > 1:
-        return None
-    return _loaded() if count >= WORTH or _LOADED else None
+    if _LOADED:
+        return _LOADED[0]
+    return _loaded() if count >= WORTH else None
 
 
 @cache
@@ -126,5 +124,5 @@ def _loaded() -> Any:
         from bandstop.method import gate_numba
     except ImportError:
         return None
-    _LOADED.append(True)
+    _LOADED.append(gate_numba)
     return gate_numba

@@ -84,10 +84,11 @@ class PrunedLayers(list[PrunedLayer]):
 
     def require_attached(self) -> None:
         """Refuse to go on after the model was made plain."""
-        if any(layer.band is None for layer in self):
-            raise ConfigError(
-                "the pruner is finalized already: its model is plain, attach a new pruner to go on"
-            )
+        for layer in self:
+            if layer.band is None:
+                raise ConfigError(
+                    "the pruner is finalized already: its model is plain, attach a new pruner to go on"
+                )
 
     def require_unchanged(self) -> None:
         """Refuse a model that lost, gained or replaced modules with weights while the pruner was attached."""

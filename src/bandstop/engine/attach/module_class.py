@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from bandstop.engine.attach.parameter_order import listed_first, plain_table, take_turns
+from bandstop.engine.attach.weight_access import shorten_access
 from bandstop.errors import ModelError
 
 __all__ = ["adapt_class", "flat_weights"]
@@ -114,6 +115,7 @@ def _rebuilt(kind: type[nn.Module], names: tuple[str, ...]) -> nn.Module:
     parametrize._inject_new_class(module)
     for name in names:
         parametrize._inject_property(module, name)
+        shorten_access(module, name)
     adapt_class(module)
     return module
 

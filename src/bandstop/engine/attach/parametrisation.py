@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -15,24 +16,13 @@ from bandstop.engine.attach.module_class import adapt_class
 from bandstop.engine.attach.optional_mask import OptionalMask, rename_mask
 from bandstop.engine.attach.parameter_order import note_order
 from bandstop.engine.attach.prunable import Layers, choose_weights
+from bandstop.engine.attach.weight_access import OneBand, shorten_access
 from bandstop.engine.shards.tensor import is_sharded, largest, local, local_row, require_plain, whole
 from bandstop.errors import ModelError
 from bandstop.method.gate import Gate
 from bandstop.method.gate_autograd import plainly_run
 
 __all__ = ["BandStop", "PrunedLayer", "nonzero", "prunable_layers"]
-
-
-class _OneBand(parametrize.ParametrizationList):
-    """A list that mostly holds one band: torch's own asks for a second one in a way that takes as long as a
-    small layer's gate.
-    """
-
-    def forward(self) -> Tensor:
-        if len(self._modules) > 1:
-            return super().forward()
-        weight: Tensor = self._modules["0"](self._parameters["original"])
-        return weight
 
 
 class _KnownGain(NamedTuple):
@@ -148,7 +138,7 @@ class PrunedLayer:
     shard: nn.Parameter | None = field(default=None, repr=False)
     hook: Any = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def padding(self) -> int | None:
         """The row of an embedding that stands for "nothing" and stays zero, unless the table is tied."""
         tables = nn.Embedding | nn.EmbeddingBag
@@ -172,11 +162,11 @@ class PrunedLayer:
         module, attribute = self.owners[0]
         if self.band is None:
             found = getattr(module, attribute)
-        else:
-            found = module.parametrizations[attribute].original  # type: ignore[index,union-attr]
+        else:  # as attributes they would take longer to find
+            made: Any = module._modules["parametrizations"]
+            found = made._modules[attribute]._parameters["original"]
         assert isinstance(found, nn.Parameter)
-        sharded = is_sharded(found)
-        if sharded:  # from forward to backward FSDP puts the gathered weight in its place
+        if is_sharded(found):  # from forward to backward FSDP puts the gathered weight in its place
             self.shard = found
         return found if self.shard is None else self.shard
 
@@ -188,8 +178,9 @@ class PrunedLayer:
             setattr(module, attribute, parameter)
             parametrize.register_parametrization(module, attribute, band, unsafe=True)
             made: Any = module.parametrizations[attribute]  # type: ignore[index]
-            made.original, made.__class__ = parameter, _OneBand
+            made.original, made.__class__ = parameter, OneBand
             adapt_class(module)
+            shorten_access(module, attribute)
         with torch.no_grad():
             parameter.copy_(latent)
         self.band = band

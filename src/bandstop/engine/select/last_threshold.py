@@ -21,6 +21,8 @@ WORTH = 1 << 13
 """Weights of a layer for which numba is loaded."""
 CROWDED = 16
 """A bracket that holds more than one in so many weights is too wide."""
+_PLAIN = (Tensor, torch.nn.Parameter)
+_LOADED: list[Any] = []
 
 
 @dataclass
@@ -70,15 +72,13 @@ class LastThreshold:
 
 def _kernel_for(latent: Tensor) -> Any:
     """The compiled pass, where it is installed and can be used."""
-    plain = type(latent) in (Tensor, torch.nn.Parameter) and latent.device.type == "cpu"
-    if (
-        torch._C._len_torch_dispatch_stack()
-        or not plain
-        or latent.dtype != torch.float32
-        or not latent.is_contiguous()
-    ):
+    if type(latent) not in _PLAIN or not latent.is_cpu or torch._C._len_torch_dispatch_stack():
         return None
-    return _compiled() if latent.numel() >= WORTH or _compiled.cache_info().currsize else None
+    if latent.dtype is not torch.float32 or not latent.is_contiguous():
+        return None
+    if _LOADED:
+        return _LOADED[0]
+    return _compiled() if latent.numel() >= WORTH else None
 
 
 @cache
@@ -87,4 +87,5 @@ def _compiled() -> Any:
         from bandstop.engine.select.topk_numba import kth_between
     except ImportError:
         return None
+    _LOADED.append(kth_between)
     return kth_between

@@ -124,7 +124,7 @@ class _Penalties(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, factors: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = empty_gradients(ctx)
+        gradients = empty_gradients(ctx, torch.zeros_like)
         ctx.groups.add_slopes_(gradients, ctx.saved_tensors, ctx.slopes * factors[:, None])
         return (None, *gradients)
 
@@ -146,7 +146,7 @@ class _FusedPenalty(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, factor: Tensor) -> tuple[Tensor | None, ...]:
-        gradients, weight = empty_gradients(ctx), float(factor)
+        gradients, weight = empty_gradients(ctx, torch.empty_like), float(factor)
         rest = iter(zip(gradients, ctx.saved_tensors, strict=True))
         pairs = [list(islice(rest, n)) for n in ctx.lengths]
         ctx.fused.backward(pairs, ctx.slopes, [weight * share for share in ctx.shares])

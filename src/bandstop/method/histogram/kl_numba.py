@@ -19,6 +19,9 @@ from bandstop.method.histogram.torch_backend import CELLS, polynomials, table_of
 
 __all__ = ["FusedKL"]
 
+_PART = 4096
+"""Weights whose slopes stay in the processor's nearest cache."""
+
 
 def _deposit_at(
     at: Any, count: int, per_unit: float, width: float, limit: float, table_at: Any, columns: int
@@ -69,7 +72,7 @@ def _spread_at(slopes_at: Any, bins: int, factor: float, shape_at: Any, cells: i
     spread(slopes, array_at(shape_at, (3, 7, cells)), array_at(table_at, (3, columns)))
 
 
-def _add_at(
+def _write_at(
     out: Any,
     at: Any,
     count: int,
@@ -80,16 +83,19 @@ def _add_at(
     columns: int,
     pull: float,
 ) -> None:
-    """``lookup_add`` of values at an address."""
-    table = array_at(table_at, (3, columns))
-    lookup_add(array_at(out, (count,)), array_at(at, (count,)), per_unit, width, limit, table, pull)
+    """``lookup_add`` of values at an address, to zeros: written part by part while they are in the cache."""
+    table, slopes, values = array_at(table_at, (3, columns)), array_at(out, (count,)), array_at(at, (count,))
+    for start in range(0, count, _PART):
+        part = slopes[start : start + _PART]
+        part[:] = np.float32(0)
+        lookup_add(part, values[start : start + _PART], per_unit, width, limit, table, pull)
 
 
 _F, _D, _I, _DS = "float32*", "float64", "int64", "float64*"
 deposit_at = by_address(_D, _F, _I, _D, _D, _D, _F, _I)(_deposit_at)
 solve = by_address(_D, _F, _I, _F, _I, _DS, _I, _D, _D, _DS)(_solve)
 spread_at = by_address("void", _DS, _I, _D, _F, _I, _F)(_spread_at)
-add_at = by_address("void", _F, _F, _I, _D, _D, _D, _F, _I, _D)(_add_at)
+write_at = by_address("void", _F, _F, _I, _D, _D, _D, _F, _I, _D)(_write_at)
 
 
 class FusedKL:
@@ -117,7 +123,7 @@ class FusedKL:
     def backward(
         self, pairs: Sequence[Sequence[tuple[Tensor | None, Tensor]]], slopes: Tensor, factors: list[float]
     ) -> None:
-        """Add ``factors`` times the slope of each group's penalty to its gradients."""
+        """Write ``factors`` times the slope of each group's penalty to its gradients, whatever these hold."""
         shape = polynomials(torch.float32, self.target.device)[1].data_ptr()
         for row, (group, factor) in enumerate(zip(pairs, factors, strict=True)):
             table = table_of_cells("slopes", self.bins, torch.float32, self.target.device)
@@ -127,4 +133,4 @@ class FusedKL:
             for out, value in group:
                 if out is not None:
                     places = out.data_ptr(), value.data_ptr(), value.numel()
-                    add_at(*places, *self.geometry, at, columns, pull)
+                    write_at(*places, *self.geometry, at, columns, pull)

@@ -122,16 +122,18 @@ class _Counts(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = empty_gradients(ctx)
+        gradients = empty_gradients(ctx, torch.zeros_like)
         ctx.groups.add_slopes_(gradients, ctx.saved_tensors, torch.nn.functional.pad(slopes, (0, 1))[None])
         return (None, *gradients)
 
 
-def empty_gradients(ctx: Any) -> list[Tensor | None]:
-    """Zeros for those of the saved values (the function's last arguments) that need a gradient."""
+def empty_gradients(ctx: Any, make: Callable[[Tensor], Tensor]) -> list[Tensor | None]:
+    """What ``make`` makes of those of the saved values (the function's last arguments) that need a
+    gradient.
+    """
     values = ctx.saved_tensors
     needed = ctx.needs_input_grad[-len(values) :]
-    return [torch.zeros_like(v) if need else None for v, need in zip(values, needed, strict=True)]
+    return [make(v) if need else None for v, need in zip(values, needed, strict=True)]
 
 
 def require_weights(values: Sequence[Tensor], *, shared: bool = False, each: bool = False) -> None:
