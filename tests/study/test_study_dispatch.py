@@ -61,6 +61,8 @@ def test_joined_runs_wait_for_theirs_and_say_their_cost(
     assert (first.method, first.rate, first.distilled, first.teacher_seconds) == ("joined", 0.9, 0, 0)
     assert first.weights_kept == sum(row.weights_kept for row in ours)
     assert first.seconds == pytest.approx(sum(row.seconds for row in ours), abs=0.02)
+    standing, _ = carry_out(path, tmp_path / "again", again := inline(), reuse=[out])
+    assert standing.finished == 5 and again.executed == [first.id], "to join again takes no training"
     for bad in (PRUNED + 'method = "joined"\n', joined.replace('"joined"', '["joined", "gmp"]')):
         with pytest.raises(ConfigError, match=r"goes with a join|stands alone"):
             expand(read_plan(str(plan_file(bad + "[variant.bones]\nchunks = 4\n", base))))

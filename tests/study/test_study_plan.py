@@ -139,10 +139,10 @@ def test_teachers_are_dense_runs_of_the_same_data(plan_file: Write) -> None:
         ("[0, 2]", [["s0", "s2"]] * 2),
     ):
         path = plan_file(f"{GRID}seed = [1, 2]\nteachers = {{ seeds = {asked} }}\n{dense}")
-        students = [r for r in runs(path) if r.teachers]
-        assert [[t.split("-")[2] for t in r.teachers] for r in students] == expected
-        assert all(t.startswith("tiny-dense-") for r in students for t in r.teachers)
-        assert all(r.config.distill.teachers == r.teachers and "distilled" in r.id for r in students)
+        students = [r for r in runs(path) if r.needs]
+        assert [[t.split("-")[2] for t in r.needs] for r in students] == expected
+        assert all(t.startswith("tiny-dense-") for r in students for t in r.needs)
+        assert all(r.config.distill.teachers == r.needs and "distilled" in r.id for r in students)
 
 
 def test_the_preset_is_the_paper_s_and_can_be_changed(plan_file: Write) -> None:
@@ -161,8 +161,8 @@ def test_the_preset_is_the_paper_s_and_can_be_changed(plan_file: Write) -> None:
 def test_teachers_may_be_pruned_runs_at_a_rate(plan_file: Write) -> None:
     taught = '[[grid]]\ndata = "tiny"\nmethod = "pmp"\nrate = [0.9]\nseed = [0, 1]\n'
     path = plan_file(taught + GRID + 'seed = [1]\nteachers = { seeds = "all", rate = 0.9 }\n')
-    students = [r for r in runs(path) if r.teachers]
-    assert [[t.split("-")[1] + t.split("-")[3] for t in r.teachers] for r in students] == [["pmp90"] * 2]
+    students = [r for r in runs(path) if r.needs]
+    assert [[t.split("-")[1] + t.split("-")[3] for t in r.needs] for r in students] == [["pmp90"] * 2]
 
 
 def test_only_keeps_teachers(plan_file: Write) -> None:
@@ -230,7 +230,7 @@ def test_shipped_plans_are_what_they_say() -> None:
     made = {name: expand(read_plan(name))[0] for name in shipped_plans()}
     assert set(made) >= {"main", "paper-table-1", "paper-table-2", "rivals", "ablation"}
     assert len(made["main"]) == 3 * (5 + 4 * 5)
-    assert all(len(r.teachers) == (3 if r.axes.method == "pmp" else 0) for r in made["main"])
+    assert all(len(r.needs) == (3 if r.axes.method == "pmp" else 0) for r in made["main"])
     assert {(r.config.net.kind, r.config.net.layers) for r in made["paper-table-1"]} == {
         ("gcn", 1),
         ("lstm", 1),

@@ -41,15 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     if asked.budget is None:
         raise ConfigError("one budget is needed, such as --rate 0.97, found none")
 
-    from bandstop.cli.show import run_table, tell_dropped, what_next
+    from bandstop.cli.show import tell_run
     from bandstop.training.extract import extract_run
 
     metrics = extract_run(asked.run, asked.budget, asked.out, data=asked.data)
-    if not asked.no_report:
-        from bandstop.report.page import write_report
-
-        write_report(asked.out)
-    tell_dropped(metrics.dropped)
-    print(run_table({asked.out.name: metrics}))
-    print(what_next(asked.out, metrics))
+    tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

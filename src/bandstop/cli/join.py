@@ -42,15 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     """Join, then print the small table."""
     asked = parse(Join, "join", arguments)
 
-    from bandstop.cli.show import run_table, tell_dropped, what_next
+    from bandstop.cli.show import tell_run
     from bandstop.training.join import join_runs
 
     metrics = join_runs(asked.runs, asked.out, data=asked.data)
-    if not asked.no_report:
-        from bandstop.report.page import write_report
-
-        write_report(asked.out)
-    tell_dropped(metrics.dropped)
-    print(run_table({asked.out.name: metrics}))
-    print(what_next(asked.out, metrics))
+    tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

@@ -13,7 +13,7 @@ from bandstop.record.metrics import Metrics
 if TYPE_CHECKING:
     from bandstop.skeleton import SequenceSet
 
-__all__ = ["run_table", "tell_dropped", "text_table", "usable", "what_next"]
+__all__ = ["run_table", "tell_dropped", "tell_run", "text_table", "usable", "what_next"]
 
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:
@@ -53,6 +53,19 @@ def run_table(runs: Mapping[str, Metrics]) -> str:
         for name, m in runs.items()
     ]
     return text_table(header, rows)
+
+
+def tell_run(run: Path, metrics: Metrics, *, report: bool) -> None:
+    """Draw the report of a run that was just made, if that is asked for, and say what it is and what next."""
+    if report:
+        from bandstop.engine.pause import telling
+        from bandstop.report.page import write_report
+
+        with telling(f"drawing {run / REPORT}"):
+            write_report(run)
+    tell_dropped(metrics.dropped)
+    print(run_table({run.name: metrics}))
+    print(what_next(run, metrics))
 
 
 def what_next(run: Path, metrics: Metrics) -> str:

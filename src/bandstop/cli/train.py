@@ -11,7 +11,6 @@ from typing import Annotated
 import tyro
 
 from bandstop.cli.parse import Folder, glance, parse
-from bandstop.record.folder import REPORT
 from bandstop.training.config import RunConfig
 from bandstop.training.presets import starting_config
 from bandstop.training.resume import stored_config
@@ -79,8 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
     asked = asked_for(arguments)
 
-    from bandstop.cli.show import run_table, tell_dropped, what_next
-    from bandstop.engine.pause import telling
+    from bandstop.cli.show import tell_run
     from bandstop.training.progress import Progress
     from bandstop.training.run import train_run
 
@@ -94,12 +92,5 @@ def main(arguments: Sequence[str]) -> int:
             checkpoint_seconds=asked.checkpoint_seconds,
             announce=lambda plan: None if asked.quiet else print(plan, file=sys.stderr),
         )
-    if not asked.no_report:
-        from bandstop.report.page import write_report
-
-        with telling(f"drawing {asked.out / REPORT}"):
-            write_report(asked.out)
-    tell_dropped(metrics.dropped)
-    print(run_table({asked.out.name: metrics}))
-    print(what_next(asked.out, metrics))
+    tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

@@ -1,4 +1,4 @@
-"""Hands runs to workers, teachers before those they teach, and keeps the results up to date."""
+"""Hands runs to workers, those that others need first, and keeps the results up to date."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class Dispatcher:
         self._begun: set[str] = set()
         self._lost: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
-        learners = {teacher for run in runs for teacher in run.teachers}
-        self._waiting = sorted(self.runs, key=lambda run: run not in learners)
+        awaited = {other for run in runs for other in run.needs}
+        self._waiting = sorted(self.runs, key=lambda run: run not in awaited)
 
     def run(self) -> Standing:
         """Execute everything that is not finished; failures are recorded and do not stop the rest."""
@@ -105,18 +105,18 @@ class Dispatcher:
         return self.standing
 
     def _fill(self) -> None:
-        """Give free slots to the runs whose teachers are finished."""
+        """Give free slots to the runs all of whose needs are finished."""
         now = time.monotonic()
         for run in list(self._waiting):
-            teachers = self.runs[run].teachers
-            fallen = [t for t in teachers if t in self.standing.failed]
+            needed = self.runs[run].needs
+            fallen = [other for other in needed if other in self.standing.failed]
             if fallen:
                 self._waiting.remove(run)
                 self.standing.blocked[run] = fallen[0]
             elif (
                 len(self._begun) < self.executor.slots
                 and self._not_before.get(run, 0.0) <= now
-                and all(t in self.results for t in teachers)
+                and all(other in self.results for other in needed)
             ):
                 self._waiting.remove(run)
                 self._begun.add(run)
@@ -130,7 +130,7 @@ class Dispatcher:
 
     def _task(self, run: PlannedRun) -> Task:
         config = dataclasses.replace(run.config, data=place_of(run.config.data, self.places))
-        others = tuple(str(self.folder.run(other).absolute()) for other in run.teachers)
+        others = tuple(str(self.folder.run(other).absolute()) for other in run.needs)
         if config.joined_from:
             config = dataclasses.replace(config, joined_from=others)
         elif others:

@@ -120,7 +120,7 @@ class Results:
 
     def _teacher_seconds(self, run: PlannedRun) -> float:
         """None of a joined run: what its networks took is its own."""
-        return 0.0 if run.config.joined_from else float(sum(self.rows[t].seconds for t in run.teachers))
+        return 0.0 if run.config.joined_from else float(sum(self.rows[t].seconds for t in run.needs))
 
 
 def _text(value: Any) -> str:

@@ -60,14 +60,14 @@ class PlannedRun:
     id: str
     axes: Axes
     config: RunConfig
-    """Resolved but for places: data are named by key and teachers by id."""
-    teachers: tuple[str, ...]
+    """Resolved but for places: data are named by key, teachers and joined runs by id."""
+    needs: tuple[str, ...]
     """Ids of the runs that must be finished first: to learn from, or to join."""
 
     @property
     def slug(self) -> str:
         """Its readable name."""
-        return self.axes.slug(bool(self.teachers) and not self.config.joined_from)
+        return self.axes.slug(bool(self.needs) and not self.config.joined_from)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _chosen(runs: list[PlannedRun], only: Sequence[str]) -> list[PlannedRun]:
     chosen = {run.id for run in runs if _matches(run.axes, wanted)}
     if not chosen:
         raise ConfigError(f"no run of the plan is left by --only {' --only '.join(only)}")
-    needed = chosen | {teacher for run in runs if run.id in chosen for teacher in run.teachers}
+    needed = chosen | {other for run in runs if run.id in chosen for other in run.needs}
     return [run for run in runs if run.id in needed]
 
 

@@ -25,7 +25,7 @@ def take_over(study: StudyFolder, runs: Sequence[PlannedRun], others: Sequence[P
     planned = {run.id for run in runs}
     renamed: dict[str, str] = {}
     taken = 0
-    for run in sorted(runs, key=lambda run: len(run.teachers) > 0):
+    for run in sorted(runs, key=lambda run: len(run.needs) > 0):
         if study.run(run.id).is_dir():
             continue
         for source in (study, *sources):
