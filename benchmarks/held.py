@@ -1,6 +1,8 @@
-"""How well each prior holds under the preset ``held``, and what that costs beside ``default``.
+r"""How well each prior holds under the preset ``held``, and what that costs beside ``default``.
 
     python benchmarks/held.py --data fpha:PATH --out benchmarks/results/held.csv
+    python benchmarks/held.py --net tcn --priors laplace gaussian --data fpha:PATH \
+        --out benchmarks/results/held_tcn.csv
 
 Each training holds out a quarter of the training split; the test split is not seen. A finished training is a
 row of the result file and is not repeated. ``kl`` is the largest of any layer and ``rate_error`` the largest
@@ -86,12 +88,14 @@ def main() -> None:
     parser.add_argument("--rates", type=float, nargs="+", default=[0.99, 0.98, 0.995, 0.95, 0.8, 0.55])
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(6)))
     parser.add_argument("--epochs", type=int, default=150)
+    parser.add_argument("--priors", nargs="+", choices=PRIORS, default=PRIORS)
+    parser.add_argument("--net", choices=("gcn", "tcn"), default="gcn")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     rows: list[dict[str, str]] = list(csv.DictReader(asked.out.open())) if asked.out.is_file() else []
     done = {tuple(row[name] for name in COLUMNS[:5]) for row in rows}
     sequences = load(asked.data, RunConfig().reading)
-    pairs = [("default", "laplace"), *(("held", name) for name in PRIORS)]
+    pairs = [("default", "laplace"), *(("held", name) for name in asked.priors)]
     for rate, (preset, name), seed in itertools.product(asked.rates, pairs, asked.seeds):
         key = (preset, name, str(rate), str(seed), str(asked.epochs))
         if key in done:
@@ -99,7 +103,7 @@ def main() -> None:
         config = dataclasses.replace(
             starting_config(preset),
             data=asked.data,
-            net=NetConfig(kind="gcn"),
+            net=NetConfig(kind=asked.net),
             rate=rate,
             seed=seed,
             epochs=asked.epochs,
