@@ -65,6 +65,8 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     spec = shrec_tree(tmp_path)
     file = tmp_path / "gesture_1/finger_2/subject_2/essai_1/skeletons_world.txt"
     write(file, "".join(file.read_text().splitlines(keepends=True)[:3]))
-    with pytest.raises(DataError, match=r"the 5 frames that train_gestures.txt lists \(its line 2\)") as refused:
+    with pytest.raises(
+        DataError, match=r"the 5 frames that train_gestures.txt lists \(its line 2\)"
+    ) as refused:
         load(spec)
     assert str(refused.value).startswith(f"{file}, line 3: ") and "found 3" in str(refused.value)

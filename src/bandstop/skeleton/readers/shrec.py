@@ -99,7 +99,7 @@ def read_skeletons_world(path: Path) -> NDArray[np.float32]:
 
 
 def _whole(entry: _Listed, file: Path) -> NDArray[np.float32]:
-    """The frames of a listed sequence: a file that was cut short at the end of a line looks like a whole one."""
+    """The frames of a listed sequence: one that was cut short after a line looks like a whole one."""
     frames = read_skeletons_world(file)
     if len(frames) != entry.frames:
         rule = f"a sequence must have the {entry.frames} frames that {entry.path.name} lists"
