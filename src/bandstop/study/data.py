@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from bandstop.errors import ConfigError
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton import SequenceSet, load
 
-__all__ = ["data_set_digest", "folds_of", "place_of", "resolve_data"]
+__all__ = ["data_set_digest", "folds_of", "name_as_read", "place_of", "resolve_data"]
 
 EMBEDDED = "hands"
 SBU_FOLDS = (1, 2, 3, 4, 5)
@@ -87,9 +89,19 @@ def place_of(data: str, places: Mapping[str, str]) -> str:
     return places[key] if fold is None else f"{places[key]}@{fold}"
 
 
-def data_set_digest(spec: str) -> str:
+def name_as_read(key: str, reading: Reading) -> str:
+    """Under which name a study remembers a data set that its runs read so.
+
+    >>> name_as_read("mine", Reading()), name_as_read("mine", Reading(columns="xy"))
+    ('mine', 'mine (columns xy)')
+    """
+    said = [f"{name} {value}" for name, value in asdict(reading).items() if value]
+    return f"{key} ({', '.join(said)})" if said else key
+
+
+def data_set_digest(spec: str, reading: Reading = AS_IT_SAYS) -> str:
     """Sixteen hexadecimal digits that change with any frame, label, split or class of the data."""
-    return _digest(load(spec))
+    return _digest(load(spec, reading))
 
 
 def _digest(s: SequenceSet) -> str:
