@@ -206,7 +206,8 @@ class RunConfig(BudgetChoice, DropChoice):
         >>> RunConfig(rate=0.98).seen, RunConfig(rate=0.98, net=NetConfig(kind="gcn")).seen
         ('places+steps+distances+duration', 'places')
         """
-        return self.signal or ("places+steps+distances+duration" if self.net.kind == "tcn" else "places")
+        usual = "places+steps+distances+duration" if self.net.kind == "tcn" else "places"
+        return usual if self.signal is None else self.signal
 
     @property
     def rate_range(self) -> tuple[float, float] | None:
