@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
+from bandstop.record.data_forms import KINDS
 from bandstop.skeleton import FORMS, load, load_sequence, loading, write_archive
 from bandstop.skeleton.in_space import in_space, raw_frames
 from tests.skeleton.sample_trees import TREES, write
@@ -68,3 +69,7 @@ def test_arrays_of_two_axes_lie_in_the_plane_of_what_was_trained_on() -> None:
     assert in_space(flat)[..., 2].any() == np.False_
     with pytest.raises(DataError, match=r"a must have shape \[frames, 3, 3\].* found \[0, 3, 3\]"):
         raw_frames(np.ones((0, 3, 3)), 3, "a")
+
+
+def test_help_knows_the_formats_that_there_are_readers_for() -> None:
+    assert {*loading._READERS, *loading._TOLD} == set(KINDS)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bandstop.errors import ConfigError
+from bandstop.record.data_forms import KINDS
 from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton import SequenceSet, load
 
@@ -18,7 +19,6 @@ __all__ = ["data_set_digest", "folds_of", "name_as_read", "place_of", "resolve_d
 
 EMBEDDED = "hands"
 SBU_FOLDS = (1, 2, 3, 4, 5)
-_KINDS = ("fpha", "shrec", "sbu", "utd-mhad", "jackknife", "pyskl", "mediapipe", "openpose", "coco")
 
 
 def folds_of(data: str) -> tuple[str, tuple[int | None, ...]]:
@@ -68,7 +68,7 @@ def resolve_data(
         elif key == EMBEDDED:
             found[key] = EMBEDDED
         else:
-            kind = key if key in _KINDS else "DATA"
+            kind = key if key in KINDS else "DATA"
             raise ConfigError(
                 f"the plan needs the data set {key!r}: say where it is with --data {key}={kind}:PATH"
             )
@@ -120,5 +120,5 @@ def _absolute(spec: str, folder: Path) -> str:
     if spec == EMBEDDED or re.fullmatch(rf"{EMBEDDED}:\d+", spec):
         return spec
     kind, colon, rest = spec.partition(":")
-    prefix, path = (f"{kind}:", rest) if colon and kind in _KINDS else ("", spec)
+    prefix, path = (f"{kind}:", rest) if colon and kind in KINDS else ("", spec)
     return prefix + str((folder / Path(path).expanduser()).absolute())
