@@ -19,7 +19,6 @@ from bandstop.study.results import read_results
 from bandstop.study.runs import expand
 from bandstop.study.study_folder import StudyFolder, lease
 from bandstop.training.config import RunConfig
-from tests.study.conftest import BASE
 
 DENSE = '[[grid]]\ndata = "tiny"\nmethod = "dense"\nseed = [0, 1]\n'
 PRUNED = '[[grid]]\ndata = "tiny"\nrate = 0.9\nseed = [0, 1]\n'
@@ -297,25 +296,3 @@ def test_failures_that_cannot_be_read_are_still_failures(tmp_path: Path) -> None
     (tmp_path / "failures" / "a.json").write_text("{")
     assert StudyFolder(tmp_path).failure("a") == "the record of its failure cannot be read"
     assert StudyFolder(tmp_path).failure("b") is None
-
-
-def test_data_are_known_as_the_runs_read_them(plan_file: Write, tmp_path: Path, inline: Any) -> None:
-    """A table without a header is not readable at all without being told what its columns are."""
-    for name, sign in (("rise", 1), ("fall", -1)):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for i in range(6):
-            rows = [[sign * t * j + i for j in range(8)] for t in range(12)]
-            text = "".join(",".join(map(str, row)) + "\n" for row in rows)
-            (tmp_path / "data" / name / f"{i}.csv").write_text(text)
-    out, grid = tmp_path / "out", '[[grid]]\ndata = "flat"\nmethod = "dense"\nseed = [0, 1]\n'
-    base = BASE.replace("[base]", f"flat = '{tmp_path / 'data'}'\n[base]\n")
-    with pytest.raises(DataError, match="columns"):
-        refused(read_plan(str(plan_file(grid, base))), out, inline)
-    assert not out.exists(), "a study that cannot begin leaves nothing behind"
-    told = base + 'reading = { columns = "xy" }\n'
-    standing, _ = carry_out(plan_file(grid, told), out, inline())
-    assert (standing.finished, standing.failed) == (2, {})
-    assert list(json.loads((out / "study.json").read_text())["data"]) == ["flat (columns xy)"]
-    again, taken = tmp_path / "again", inline()
-    carry_out(plan_file(grid, told), again, taken, reuse=[out])
-    assert taken.executed == []
