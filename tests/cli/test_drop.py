@@ -51,6 +51,11 @@ def test_a_study_leaves_them_out(say: Say, damaged: Path, tmp_path: Path) -> Non
     plan, out = tmp_path / "plan.toml", tmp_path / "study"
     base = f"[data]\ntiny = '{damaged}'\n[base]\nepochs = 1\n"
     plan.write_text(base + '[[grid]]\ndata = "tiny"\nrate = 0.9\n')
-    said = say("study", plan, "--out", out, "--workers", 1, "--drop", "unusable", "--quiet")
+    words = ["study", plan, "--out", out, "--workers", 1, "--drop", "unusable"]
+    said = say(*words)
     assert said.code == 0, said.out + said.err
     assert len(read_metrics(next((out / "runs").iterdir())).dropped) == 12
+    named = "tiny: left out 12 sequences that cannot be used: line/bad00.npy, "
+    assert said.err.count(named) == said.out.count(named) == 1 and "and 2 more" in said.out
+    said = say(*words, "--quiet")
+    assert said.out.count(named) == 1 and named not in said.err

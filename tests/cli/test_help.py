@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bandstop.cli import VERBS
+from bandstop.record.data_forms import KINDS
 
 HEAVY = ("torch", "numpy", "matplotlib", "scipy", "numba", "safetensors")
 PROGRAM = f"""
@@ -88,3 +89,23 @@ def test_live_connections_are_the_default_and_the_flag_says_so(say: Callable[...
     text = " ".join(say("train", "--help").out.replace("│", " ").split())
     said = text.split("--prune.no-live", 1)[1]
     assert said.startswith(" Spend the budget on any connections") and "(default: on live ones only)" in said
+
+
+def test_help_lists_every_form_of_data_and_shows_no_doctest(say: Callable[..., Any]) -> None:
+    text = say("train", "--help").out
+    assert all(form in text for forms in KINDS.values() for form in forms)
+    for verb in VERBS:
+        assert ">>>" not in say(verb, "--help").out, verb
+
+
+@pytest.mark.parametrize(
+    ("flag", "found", "said"),
+    [
+        ("--drop", "rubbish", "--drop must be unusable, found 'rubbish'"),
+        ("--net.kind", "tcnn", "--net.kind must be gcn, lstm or tcn, found 'tcnn'; did you mean tcn?"),
+        ("--normalise", "orientation+size", "did you mean size+orientation?"),
+    ],
+)
+def test_a_wrong_choice_is_one_sentence(say: Callable[..., Any], flag: str, found: str, said: str) -> None:
+    refused = say("train", "hands", "--out", "x", flag, found)
+    assert refused.code == 2 and refused.err.count("\n") == 1 and said in refused.err

@@ -15,6 +15,7 @@ from bandstop.deploy import export_model
 from bandstop.deploy.onnx.file import to_onnx
 from bandstop.deploy.onnx.front_end import network_input
 from bandstop.deploy.verify import reference_scores, signals_of
+from bandstop.errors import DataError
 from bandstop.record.signal import PARTS
 from tests.deploy.nets_for_tests import make_model, normaliser, sequences
 from tests.deploy.parts_models import composed
@@ -55,3 +56,22 @@ def test_the_script_runs_alone(tmp_path):
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     best = reference_scores(model, signals_of(model, [raw]))[0].argmax()
     assert shown.rsplit(" ", 1)[0] == model.class_names[best]
+    np.save(tmp_path / "frames.npy", raw[:, :, :1])
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.stderr.startswith("frames.npy: frames must have shape [frames, 21, 3]")
+
+
+def test_frames_of_two_axes_lie_in_a_plane():
+    model, raw = make_model(0.97), sequences()[-1].copy()
+    raw[:, :, 2] = 0
+    described = json.loads(json.dumps(dataclasses.asdict(normaliser())))
+    described = {name: value for name, value in described.items() if value is not None}
+    np.testing.assert_array_equal(network_input(raw[:, :, :2], described), network_input(raw, described))
+    np.testing.assert_array_equal(signals_of(model, [raw[:, :, :2]]), signals_of(model, [raw]))
+    four = np.concatenate([raw, raw[:, :, :1]], axis=2)
+    for wrong in (four, raw[:, :, :1], raw[:, 1:], raw[0], raw[:0]):
+        rule = r"must have shape \[frames, 21, 3\] as in training"
+        with pytest.raises(DataError, match=f"sequence 1 {rule}"):
+            signals_of(model, [raw, wrong])
+        with pytest.raises(ValueError, match=rule):
+            network_input(wrong, described)

@@ -76,6 +76,8 @@ def test_the_loader_in_javascript(small_live, exported, tmp_path):
         "for (let t = 0; t < all.length; t += n) {\n"
         "  const e = live.push(all.subarray(t, t + n));\n"
         "  if (e) console.log(e.begin, e.end, e.label, e.name, e.at);\n}\n"
+        "live.begin(); live.push(all.subarray(0, 2 * live.joints));\n"
+        "try { live.push(all.subarray(0, n + 1)); } catch (e) { console.log(e.message); }\n"
     )
     shutil.copy(tmp_path / "recogniser_live.js", tmp_path / "recogniser_live.mjs")
     # Sized as the file: node's small buffers share a pool.
@@ -85,7 +87,9 @@ def test_the_loader_in_javascript(small_live, exported, tmp_path):
     wanted = "".join(
         f"{e.begin} {e.end} {e.label} {live.class_names[e.label]} {e.at}\n" for e in _events(live, stream)
     )
-    assert said == wanted
+    joints = live.recogniser.joints
+    rule = f"{3 * joints} numbers (x, y, z of {joints} joints) or {2 * joints} (x, y)"
+    assert said == f"{wanted}frame 1 must hold {rule}, found {3 * joints + 1}\n"
 
 
 def test_the_example_reads_a_stream(small_live, tmp_path):

@@ -75,6 +75,7 @@ def test_broken_settings_are_named(small_live, tmp_path):
 def test_wrong_frames_and_wrong_runs_are_refused(small_live, tmp_path):
     with pytest.raises(DataError, match=r"shape \[21, 3\]"):
         load_live(small_live.run).push(np.zeros((20, 3)))
+    assert load_live(small_live.run).push(np.zeros((21, 2))) is None
     hands = make_hands(0, train_people=1, test_people=1, repetitions=1)
     train_run(RunConfig(method="dense", epochs=1), tmp_path / "cut", sequences=hands)
     with pytest.raises(ConfigError, match="bandstop live"):

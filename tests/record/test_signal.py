@@ -16,7 +16,8 @@ def test_parts_keep_their_order() -> None:
 @pytest.mark.parametrize(
     ("signal", "message"),
     [
-        ("places+speed", "has no part 'speed'; there are places, steps"),
+        ("places+speed", r"has no part 'speed', found 'places\+speed'; there are places, steps"),
+        ("places+motion+bones", r"has no part 'motion', .* write steps, or steps\+slow for two speeds"),
         ("steps+places", "begins with places"),
         ("places+steps+steps", "each part once"),
         ("", "has no part ''"),

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from bandstop.errors import DataError
+from bandstop.record.data_forms import KINDS
 from bandstop.skeleton import FORMS, load, load_sequence, loading, write_archive
+from bandstop.skeleton.in_space import in_space, raw_frames
 from tests.skeleton.sample_trees import TREES, write
 
 
@@ -59,3 +61,15 @@ def test_the_embedded_hands(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_sequence_of_an_unknown_kind(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.doc: expected a \.npy"):
         load_sequence(write(tmp_path / "a.doc", "x"))
+
+
+def test_arrays_of_two_axes_lie_in_the_plane_of_what_was_trained_on() -> None:
+    flat = np.ones((4, 3, 2))
+    assert raw_frames(flat, 3, "a").tolist() == in_space(flat).tolist()
+    assert in_space(flat)[..., 2].any() == np.False_
+    with pytest.raises(DataError, match=r"a must have shape \[frames, 3, 3\].* found \[0, 3, 3\]"):
+        raw_frames(np.ones((0, 3, 3)), 3, "a")
+
+
+def test_help_knows_the_formats_that_there_are_readers_for() -> None:
+    assert {*loading._READERS, *loading._TOLD} == set(KINDS)

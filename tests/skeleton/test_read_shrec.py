@@ -46,6 +46,8 @@ def test_one_file(tmp_path: Path) -> None:
         ("1 1 1 1 15 1 9", "classes must be 1 to 14 and 1 to 28, found 15 and 1"),
         ("1 1 1 1 1 0 9", "found 1 and 0"),
         ("1 1 3 1 1 1 9", "gesture_1/finger_1/subject_3/essai_1 is listed twice, first in line 1"),
+        ("1 1 1 1 1 1 4", "gesture_1/finger_1/subject_1/essai_1 is listed twice, first in line 1 of train_"),
+        ("1 2 1 1 1 1 4", "class 1 of 14 with finger 2 must be class 2 of 28, found 1"),
         ("9 1 1 1 9 17 9", "gesture_9/finger_1/subject_1/essai_1 is listed but there is no"),
         ("../../a", "expected gesture"),
     ],
@@ -57,3 +59,14 @@ def test_a_wrong_list_is_refused_with_its_line(tmp_path: Path, line: str, messag
     with pytest.raises(DataError, match=message) as refused:
         load(spec)
     assert str(refused.value).startswith(f"{listed}, line 3: ")
+
+
+def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    spec = shrec_tree(tmp_path)
+    file = tmp_path / "gesture_1/finger_2/subject_2/essai_1/skeletons_world.txt"
+    write(file, "".join(file.read_text().splitlines(keepends=True)[:3]))
+    with pytest.raises(
+        DataError, match=r"the 5 frames that train_gestures.txt lists \(its line 2\)"
+    ) as refused:
+        load(spec)
+    assert str(refused.value).startswith(f"{file}, line 3: ") and "found 3" in str(refused.value)

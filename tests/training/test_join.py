@@ -65,13 +65,16 @@ def test_a_join_is_taken_up_and_a_finished_one_left(
     assert join_runs(both, out, sequences=tiny, seed=7) == first
     (out / "metrics.json").unlink()
     assert join_runs(both, out, sequences=tiny, seed=7) == first
-    with pytest.raises(ConfigError, match="is not empty"):
+    with pytest.raises(ConfigError, match="is not empty: choose another --out"):
         join_runs([runs["a"], runs["c"]], out, sequences=tiny)
 
 
 def test_what_cannot_be_joined_is_refused(runs: dict[str, Path], tiny: SequenceSet, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="at least two pruned runs"):
-        join_runs([runs["a"]], tmp_path / "no", sequences=tiny)
+    for few in ([], [runs["a"]]):
+        with pytest.raises(ConfigError, match=f"at least two pruned runs can be joined, found {len(few)}"):
+            join_runs(few, tmp_path / "no", sequences=tiny)
+    with pytest.raises(ConfigError, match=r"once, found .* twice"):
+        join_runs([runs["a"], runs["b"], runs["a"] / "model.safetensors"], tmp_path / "no", sequences=tiny)
     flat = NetConfig(kind="tcn", widths=(4,), kernels=(1,), strides=(1,))
     for name, config, message in (
         (
@@ -79,6 +82,7 @@ def test_what_cannot_be_joined_is_refused(runs: dict[str, Path], tiny: SequenceS
             replace(SMALL, signal="places", net=NetConfig(kind="gcn", heads=2)),
             "convolutions over time",
         ),
+        ("dense", replace(SMALL, method="dense", rate=None), "dense is not pruned: leave it out"),
         ("chunks", replace(SMALL, chunks=10), "the same chunks, found 8 and 10"),
         ("kernels", replace(SMALL, net=replace(SMALL.net, kernels=(3, 3))), "the same kernels and strides"),
         ("deep", replace(SMALL, net=flat), "the same kernels and strides"),
@@ -88,3 +92,14 @@ def test_what_cannot_be_joined_is_refused(runs: dict[str, Path], tiny: SequenceS
             join_runs([runs["a"], tmp_path / name], tmp_path / f"no-{name}", sequences=tiny)
     with pytest.raises(ConfigError, match="trained on other data"):
         join_runs([runs["a"], runs["b"]], tmp_path / "no", sequences=tiny.subset(range(0, 90, 2)))
+
+
+def test_of_a_joined_run_all_networks_count(runs: dict[str, Path], tiny: SequenceSet, tmp_path: Path) -> None:
+    join_runs([runs["a"], runs["b"]], tmp_path / "ab", sequences=tiny)
+    found = join_runs([tmp_path / "ab", runs["c"]], tmp_path / "abc", sequences=tiny)
+    assert found.joined_from == tuple(map(str, runs.values()))
+    raw = [tiny[i] for i in range(5)]
+    mean = torch.stack([load_recogniser(run).scores(raw) for run in runs.values()]).mean(0)
+    assert torch.allclose(load_recogniser(tmp_path / "abc").scores(raw), mean, atol=1e-4)
+    with pytest.raises(ConfigError, match=r"once, found .*a twice"):
+        join_runs([tmp_path / "ab", runs["a"]], tmp_path / "no", sequences=tiny)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from bandstop.errors import ConfigError
 from bandstop.nets import NetConfig
 from bandstop.rivals import NAMES
 from bandstop.training.config import PruneConfig, RunConfig
@@ -85,3 +86,8 @@ def test_a_student_who_agrees_loses_nothing() -> None:
     target = soft_target([lambda x: x], scores, 2.0)
     assert float(distillation(scores, target, 2.0)) == pytest.approx(0.0, abs=1e-6)
     assert float(distillation(-scores, target, 2.0)) > 0.01
+
+
+def test_an_empty_signal_is_refused_and_not_taken_for_none() -> None:
+    with pytest.raises(ConfigError, match="--signal has no part ''"):
+        RunConfig(signal="")

@@ -4,9 +4,12 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 import bandstop
+from bandstop.errors import DataError
 from bandstop.nets import NetConfig
 from bandstop.skeleton import SequenceSet
 from bandstop.training.config import OptimConfig, RunConfig
@@ -26,6 +29,10 @@ def test_the_public_recogniser_makes_the_mistakes_of_the_run(tiny: SequenceSet, 
     recogniser = bandstop.load_recogniser(tmp_path)
     assert isinstance(recogniser, bandstop.Recogniser)
     assert recogniser.scores([tiny[0]]).shape == (1, 3)
+    flat = tiny[0] * np.array([1, 1, 0], np.float32)
+    assert torch.equal(recogniser.scores([flat[:, :, :2]]), recogniser.scores([flat]))
+    with pytest.raises(DataError, match=r"sequence 1 must have shape \[frames, 5, 3\] as in training"):
+        recogniser.scores([flat, flat[:, :, :1]])
     judged, names = tiny.subset(tiny.split == "test"), tiny.class_names
     found = recogniser.scores(list(judged)).argmax(1).tolist()
     wrong = {mistake.recording: (mistake.truth, mistake.found) for mistake in metrics.mistakes}

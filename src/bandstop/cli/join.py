@@ -22,7 +22,8 @@ class Join:
 
     The kept weights add up, and so do the multiplications of an inference: three networks of 5,000 weights
     make one of 15,000. The result is a run folder as any other: evaluate, predict, export and report read it.
-    Signals may differ, data and split may not. The data of training is needed to judge the result.
+    Signals may differ, data and split may not. Of a run that is joined itself all networks count alike. The
+    data of training is needed to judge the result.
 
     Examples:
       bandstop join runs/a runs/b runs/c --out runs/abc

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import tyro
-from tyro import _strings
+from tyro import _docstrings, _strings
 
+from bandstop.errors import ConfigError
 from bandstop.record.reading import Reading
 
 __all__ = [
@@ -45,9 +47,11 @@ Archive = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE.npz"
 def parse(kind: type[T], verb: str, arguments: Sequence[str], default: T | None = None) -> T:
     """Build ``kind`` (a dataclass whose docstring is the help text) from the command line.
 
+    A choice that there is not is refused in a sentence, by tyro in a box where it has no hook for it.
+
     ``default``: what the flags start from, where that is not the class's own defaults.
     """
-    with _flowing_texts():
+    with _flowing_texts(), _plain_descriptions(), _one_sentence():
         parsed: T = tyro.cli(
             kind,
             prog=f"bandstop {verb}",
@@ -87,3 +91,52 @@ def _flowing_texts() -> Iterator[None]:
         yield
     finally:
         _strings.remove_single_line_breaks = plain
+
+
+@contextmanager
+def _plain_descriptions() -> Iterator[None]:
+    """Leave doctests out of help: the docstring of a settings class describes its group of flags."""
+    plain = _docstrings.get_callable_description
+    _docstrings.get_callable_description = lambda f: without_doctests(plain(f))
+    try:
+        yield
+    finally:
+        _docstrings.get_callable_description = plain
+
+
+def without_doctests(text: str) -> str:
+    r"""The paragraphs of a docstring that are words.
+
+    >>> without_doctests("Sizes.\n\n>>> Sizes(heads=0)\nSizes(heads=0)\n\nAll of them.")
+    'Sizes.\n\nAll of them.'
+    """
+    return "\n\n".join(part for part in text.split("\n\n") if not part.lstrip().startswith(">>>"))
+
+
+def _one_sentence() -> AbstractContextManager[None]:
+    try:
+        from tyro import _errors
+    except ImportError:  # older than its hook
+        return nullcontext()
+
+    def refuse(event: Any) -> None:
+        if isinstance(event, _errors.InvalidChoice):
+            raise ConfigError(wrong_choice(event.argument.display_name(), event.value, event.choices))
+
+    return _errors.on_parse_error(refuse)
+
+
+def wrong_choice(name: str, found: str, choices: Sequence[str]) -> str:
+    """What is said of a value that is none of ``choices``.
+
+    >>> wrong_choice("--net.kind", "tcnn", ("gcn", "lstm", "tcn"))
+    "--net.kind must be gcn, lstm or tcn, found 'tcnn'; did you mean tcn?"
+    >>> wrong_choice("--drop", "all", ("None", "unusable"))
+    "--drop must be unusable, found 'all'"
+    """
+    words = sorted(word for word in choices if word != "None")  # of a union they come in any order
+    *others, last = words
+    listed = f"{', '.join(others)} or {last}" if others else last
+    turned = [word for word in words if sorted(word.split("+")) == sorted(found.split("+"))]
+    meant = turned or difflib.get_close_matches(found, words, n=1)
+    return f"{name} must be {listed}, found {found!r}" + (f"; did you mean {meant[0]}?" if meant else "")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bandstop.record.drop import dropped_text
 from bandstop.record.folder import REPORT
 from bandstop.record.metrics import Metrics
 
@@ -89,9 +90,7 @@ def usable(sequences: SequenceSet, drop: str | None) -> SequenceSet:
     return kept
 
 
-def tell_dropped(dropped: Sequence[str], most: int = 10) -> None:
+def tell_dropped(dropped: Sequence[str]) -> None:
     """Say which sequences were left out, on standard error."""
     if dropped:
-        more = f" and {len(dropped) - most:,} more" if len(dropped) > most else ""
-        names = ", ".join(dropped[:most])
-        print(f"left out {len(dropped):,} sequences that cannot be used: {names}{more}", file=sys.stderr)
+        print(dropped_text(dropped), file=sys.stderr)

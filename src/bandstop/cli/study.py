@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from bandstop.cli.parse import Folder, parse
+from bandstop.record.drop import dropped_text
 
 if TYPE_CHECKING:
     from bandstop.study.dispatch import Standing
@@ -123,6 +124,7 @@ def _listing(folder: StudyFolder, runs: Sequence[PlannedRun]) -> str:
 
 def _summary(standing: Standing, out: Path) -> str:
     lines = [f"{standing.finished} of {standing.total} runs finished: {out / 'results.csv'}"]
+    lines += [f"{data}: {dropped_text(dropped)}" for data, dropped in standing.dropped.items()]
     lines += [f"failed: {run}: {reason}" for run, reason in standing.failed.items()]
     if standing.failed:
         lines.append(f"tracebacks: {out / 'failures'}; --retry tries them again")

@@ -22,9 +22,8 @@ __all__ = ["Train", "main"]
 class Train:
     """Train a recogniser on skeleton sequences to an exact budget of connections.
 
-    DATA is `hands` (embedded), fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a
-    folder with one sub-folder per class, or a sequence archive .npz. Without a budget the network stays
-    dense.
+    DATA is `hands` (embedded), a folder with one sub-folder per class, or one of the forms below. Without a
+    budget the network stays dense.
 
     Examples:
       bandstop train hands --rate 0.98 --prior laplace --seed 0 --epochs 400 --out runs/hands98

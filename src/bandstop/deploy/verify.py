@@ -14,6 +14,7 @@ from bandstop.deploy.run.native import Native
 from bandstop.errors import ExportError
 from bandstop.record.rejection import Answer
 from bandstop.skeleton.chunk import chunk_sequence
+from bandstop.skeleton.in_space import raw_frames
 
 __all__ = [
     "EXACT",
@@ -66,11 +67,16 @@ _EDGE = 1e-5
 
 
 def signals_of(model: DeployModel, sequences: Sequence[Floats]) -> Floats:
-    """Network inputs ``[N, …]`` of raw sequences ``[T, V, 3]``, by the code that training uses."""
+    """Network inputs ``[N, …]`` of raw sequences, by the code that training uses.
+
+    A sequence is ``[T, V, 3]``, or ``[T, V, 2]`` in the plane z = 0.
+    """
     if model.normaliser is None:
         raise ExportError("a network without a normaliser takes no raw sequences; give its inputs")
-    chunks = torch.stack([chunk_sequence(s, model.normaliser.chunks) for s in sequences])
-    return model.normaliser(chunks, torch.tensor([len(s) for s in sequences])).numpy()
+    joints = len(model.normaliser.node_scale)
+    raw = [raw_frames(frames, joints, f"sequence {i}") for i, frames in enumerate(sequences)]
+    chunks = torch.stack([chunk_sequence(frames, model.normaliser.chunks) for frames in raw])
+    return model.normaliser(chunks, torch.tensor([len(frames) for frames in raw])).numpy()
 
 
 def reference_scores(model: DeployModel, inputs: Floats) -> Floats:

@@ -13,6 +13,7 @@ from bandstop.deploy.c.files import CFiles
 from bandstop.deploy.c.layout import SignalLayout
 from bandstop.deploy.c.text import Tables
 from bandstop.deploy.run.toolchain import compile_c, zig_compiler
+from bandstop.deploy.run.wasm import javascript_of_frames
 from bandstop.live.recogniser import LiveSettings
 from bandstop.live.windows import WindowPlan
 from bandstop.skeleton.normalise import Normaliser
@@ -132,4 +133,4 @@ def live_wasm(files: CFiles, texts: dict[str, str]) -> bytes:
 
 def live_wasm_loader(name: str = "recogniser") -> str:
     """JavaScript that loads the module: ``(await load(url)).push(frame)``."""
-    return _filled("live.js", name)
+    return _filled("live.js", name, frame=javascript_of_frames())

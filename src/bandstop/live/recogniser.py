@@ -19,6 +19,7 @@ from bandstop.live.stream import NONE
 from bandstop.live.windows import WindowPlan
 from bandstop.record.folder import LIVE
 from bandstop.record.typed_json import build
+from bandstop.skeleton.in_space import in_space
 from bandstop.training.model_file import Recogniser, load_recogniser
 
 __all__ = ["LiveRecogniser", "LiveSettings", "load_live", "read_live_settings", "save_live"]
@@ -69,13 +70,12 @@ class LiveRecogniser:
         self.frames = 0
 
     def push(self, frame: ArrayLike) -> Event | None:
-        """Take the next frame."""
+        """Take the next frame, ``[V, 3]``, or ``[V, 2]`` in the plane z = 0."""
         joints = np.asarray(frame, np.float32)
-        if joints.shape != self._ring.shape[1:]:
-            raise DataError(
-                f"a frame must have shape {list(self._ring.shape[1:])} as in training, "
-                f"found {list(joints.shape)}"
-            )
+        if joints.shape not in (self._ring.shape[1:], (self.recogniser.joints, 2)):
+            rule = f"[{self.recogniser.joints}, 3] as in training (or [{self.recogniser.joints}, 2], z = 0)"
+            raise DataError(f"a frame must have shape {rule}, found {list(joints.shape)}")
+        joints = in_space(joints)
         length = len(self._ring)
         if not np.isfinite(joints).all():
             if not self.frames:

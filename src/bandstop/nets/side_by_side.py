@@ -13,12 +13,15 @@ from bandstop.nets.tcn import TCN, TimeConv
 __all__ = ["side_by_side"]
 
 
-def side_by_side(nets: Sequence[TCN], inputs: Sequence[Sequence[int]], into: TCN) -> TCN:
+def side_by_side(
+    nets: Sequence[TCN], inputs: Sequence[Sequence[int]], into: TCN, counts: Sequence[int] = ()
+) -> TCN:
     """Fill ``into`` so that its scores are the mean of the scores of ``nets``.
 
     Each width of ``into`` is the sum of theirs; connections from one to another are zero, so it has as many
     weights that are not zero as all of them together. ``inputs``: the channel of ``into`` that each channel
-    of each of them reads.
+    of each of them reads. ``counts``: of how many networks each has the mean scores already, so that those of
+    ``into`` are the mean of all; one each unless given.
 
     >>> settings = {"chunks": 8, "kernels": (3,), "strides": (1,)}
     >>> nets = [TCN(2, 24, 3, widths=(4,), **settings).eval() for _ in range(2)]
@@ -41,8 +44,13 @@ def side_by_side(nets: Sequence[TCN], inputs: Sequence[Sequence[int]], into: TCN
                 target.conv.weight[row : row + width, read] = source.conv.weight
                 _copy_norm(source.conv_norm, target.conv_norm, row)
                 row, column = row + width, column + channels
-        into.classifier.weight.copy_(torch.cat([net.classifier.weight for net in nets], 1) / len(nets))
-        into.classifier.bias.copy_(torch.stack([net.classifier.bias for net in nets]).mean(0))
+        weighed = list(zip(nets, counts or [1] * len(nets), strict=True))
+        total = sum(count for _, count in weighed)
+        into.classifier.weight.copy_(
+            torch.cat([n.classifier.weight * count for n, count in weighed], 1) / total
+        )
+        biases = torch.stack([net.classifier.bias * count for net, count in weighed])
+        into.classifier.bias.copy_(biases.sum(0) / total)
     return into
 
 

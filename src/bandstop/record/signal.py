@@ -15,6 +15,11 @@ UNSCALED = ("duration", "moment")
 SHARED = ("moment",)
 """Those that convolutions over time read once per chunk; they read the duration at every joint."""
 
+_MOTION = (
+    "for movement write steps, or steps+slow for two speeds, and +duration for how long it lasted, such as "
+    "places+steps+duration"
+)
+
 
 def signal_parts(signal: str) -> tuple[str, ...]:
     """The parts of ``--signal``; none for ``places`` and ``motion``, whose layouts are older than parts.
@@ -31,7 +36,8 @@ def signal_parts(signal: str) -> tuple[str, ...]:
     names = tuple(signal.split("+"))
     for name in names:
         if name not in PARTS:
-            raise ConfigError(f"--signal has no part {name!r}; there are {', '.join(PARTS)}")
+            remedy = _MOTION if name == "motion" else f"there are {', '.join(PARTS)}"
+            raise ConfigError(f"--signal has no part {name!r}, found {signal!r}; {remedy}")
     if names[0] != "places" or len(set(names)) < len(names):
         raise ConfigError(f"--signal begins with places and has each part once, found {signal!r}")
     return names

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError, printable
+from bandstop.skeleton.in_space import in_space
 
 __all__ = ["as_edges", "as_integers", "as_joints", "as_offsets", "as_texts"]
 
@@ -16,10 +17,8 @@ def as_joints(values: Any) -> NDArray[np.float32]:
     found = np.asarray(values)
     if found.ndim != 3 or found.shape[2] not in (2, 3) or found.shape[1] < 1 or found.dtype.kind not in "iuf":
         raise DataError(f"joints must be numbers [frames, V, 3], found shape {found.shape} of {found.dtype}")
-    if found.shape[2] == 2:
-        found = np.concatenate([found, np.zeros_like(found[:, :, :1])], axis=2)
     with np.errstate(over="ignore"):  # a value beyond float32 becomes inf, which describe reports
-        return found.astype(np.float32, copy=False)
+        return in_space(found).astype(np.float32, copy=False)
 
 
 def as_offsets(values: Any, frames: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bandstop.errors import DataError
+from bandstop.record.data_forms import FORMS
 from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton.archive import read_archive
 from bandstop.skeleton.hands import make_hands
@@ -25,13 +26,6 @@ from bandstop.skeleton.readers.utd_mhad import read_utd_mhad
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["FORMS", "load"]
-
-FORMS = (
-    "hands, hands:SEED, fpha:PATH, shrec:PATH, shrec:PATH@28, sbu:PATH, sbu:PATH@FOLD, utd-mhad:PATH, "
-    "jackknife:PATH, pyskl:PATH, pyskl:PATH@SPLIT, mediapipe:PATH, openpose:PATH, coco:PATH, a folder, "
-    "a table .csv, or an archive .npz"
-)
-"""The forms that ``load`` understands, in words."""
 
 
 def load(spec: str, reading: Reading = AS_IT_SAYS) -> SequenceSet:

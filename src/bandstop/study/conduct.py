@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bandstop.errors import ConfigError
-from bandstop.study.data import data_set_digest, folds_of, resolve_data
+from bandstop.study.data import data_set_digest, folds_of, name_as_read, resolve_data
 from bandstop.study.dispatch import Dispatcher, Executor, Standing
 from bandstop.study.plan import Plan
 from bandstop.study.runs import PlannedRun
@@ -52,10 +52,13 @@ def conduct(
     """
     places = _places(plan, runs, data)
     check_sources(reuse)
-    folder.open(plan.name, plan.text)
+    folder.refuse_other(plan.name)
     take_over(folder, runs)
-    needed = {run.axes.data for run in runs if not folder.finished(run.id)}
-    folder.check_data({key: data_set_digest(places[key]) for key in sorted(needed)})
+    digests = _digests([run for run in runs if not folder.finished(run.id)], places)
+    folder.open(
+        plan.name, plan.text
+    )  # not before the data were read: a study that cannot begin leaves nothing
+    folder.check_data(digests)
     if reuse:
         take_over(folder, runs, reuse)
     if retry:
@@ -74,6 +77,15 @@ def conduct(
         ).run()
     finally:
         workers.close()
+
+
+def _digests(runs: Sequence[PlannedRun], places: Mapping[str, str]) -> dict[str, str]:
+    """What the data of ``runs`` are, as these read them."""
+    read = {name_as_read(run.axes.data, run.config.reading): run for run in runs}
+    return {
+        name: data_set_digest(places[read[name].axes.data], read[name].config.reading)
+        for name in sorted(read)
+    }
 
 
 def _places(plan: Plan, runs: Sequence[PlannedRun], data: Sequence[str]) -> dict[str, str]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from bandstop.errors import ConfigError
+from bandstop.record.data_forms import KINDS
+from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.skeleton import SequenceSet, load
 
-__all__ = ["data_set_digest", "folds_of", "place_of", "resolve_data"]
+__all__ = ["data_set_digest", "folds_of", "name_as_read", "place_of", "resolve_data"]
 
 EMBEDDED = "hands"
 SBU_FOLDS = (1, 2, 3, 4, 5)
-_KINDS = ("fpha", "shrec", "sbu", "utd-mhad", "jackknife", "pyskl", "mediapipe", "openpose", "coco")
 
 
 def folds_of(data: str) -> tuple[str, tuple[int | None, ...]]:
@@ -66,7 +68,7 @@ def resolve_data(
         elif key == EMBEDDED:
             found[key] = EMBEDDED
         else:
-            kind = key if key in _KINDS else "DATA"
+            kind = key if key in KINDS else "DATA"
             raise ConfigError(
                 f"the plan needs the data set {key!r}: say where it is with --data {key}={kind}:PATH"
             )
@@ -87,9 +89,19 @@ def place_of(data: str, places: Mapping[str, str]) -> str:
     return places[key] if fold is None else f"{places[key]}@{fold}"
 
 
-def data_set_digest(spec: str) -> str:
+def name_as_read(key: str, reading: Reading) -> str:
+    """Under which name a study remembers a data set that its runs read so.
+
+    >>> name_as_read("mine", Reading()), name_as_read("mine", Reading(columns="xy"))
+    ('mine', 'mine (columns xy)')
+    """
+    said = [f"{name} {value}" for name, value in asdict(reading).items() if value]
+    return f"{key} ({', '.join(said)})" if said else key
+
+
+def data_set_digest(spec: str, reading: Reading = AS_IT_SAYS) -> str:
     """Sixteen hexadecimal digits that change with any frame, label, split or class of the data."""
-    return _digest(load(spec))
+    return _digest(load(spec, reading))
 
 
 def _digest(s: SequenceSet) -> str:
@@ -108,5 +120,5 @@ def _absolute(spec: str, folder: Path) -> str:
     if spec == EMBEDDED or re.fullmatch(rf"{EMBEDDED}:\d+", spec):
         return spec
     kind, colon, rest = spec.partition(":")
-    prefix, path = (f"{kind}:", rest) if colon and kind in _KINDS else ("", spec)
+    prefix, path = (f"{kind}:", rest) if colon and kind in KINDS else ("", spec)
     return prefix + str((folder / Path(path).expanduser()).absolute())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bandstop.record.drop import dropped_text
 from bandstop.record.folder import LOG
 from bandstop.study.data import place_of
 from bandstop.study.execute import Task, TaskResult
@@ -53,6 +54,8 @@ class Standing:
     """Runs whose teacher failed, with the teacher's id."""
     running: dict[str, int] = field(default_factory=dict)
     """Runs under way, with their epoch."""
+    dropped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By data set, recordings that finished runs left out because they cannot be used."""
 
 
 class Dispatcher:
@@ -141,9 +144,13 @@ class Dispatcher:
         run = outcome.run
         self._begun.discard(run)
         if outcome.kind == "finished" or self.folder.finished(run):
+            known = dict(self.standing.dropped)
             self._finish(run)
             self.results.write()
             self._measure()
+            for data, dropped in self.standing.dropped.items():
+                if known.get(data) != dropped:
+                    self.show(self.standing, f"{data}: {dropped_text(dropped)}")
             self.show(self.standing, self.results.line(run))
         elif outcome.kind == "busy":
             self._waiting.append(run)
@@ -163,6 +170,11 @@ class Dispatcher:
         self.folder.drop_checkpoint(run)
         self.results.add(run)
         self.standing.finished += 1
+        if dropped := self.results.rows[run].dropped:
+            data = self.runs[run].axes.data
+            self.standing.dropped[data] = tuple(
+                dict.fromkeys([*self.standing.dropped.get(data, ()), *dropped])
+            )
 
     def _fail(self, run: str, reason: str, details: str) -> None:
         self.folder.record_failure(run, reason, details or reason + "\n")

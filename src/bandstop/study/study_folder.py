@@ -64,8 +64,8 @@ class StudyFolder:
         with suppress(FileNotFoundError):
             (self.run(run) / CHECKPOINT).unlink()
 
-    def open(self, plan: str, text: str) -> None:
-        """Make the folder this plan's, or take it up again; refuse one that holds anything else."""
+    def refuse_other(self, plan: str) -> dict[str, Any]:
+        """Refuse a folder that holds anything but this plan's study; what its `study.json` says."""
         if self.root.exists() and not self.root.is_dir():
             raise ConfigError(f"{self.root} is a file: --out must name a folder")
         known = self._read()
@@ -76,6 +76,11 @@ class StudyFolder:
                 f"{self.root} holds the study {known['plan']!r:.80}, this plan is called {plan!r}: "
                 "choose another --out (--reuse takes finished runs over)"
             )
+        return known
+
+    def open(self, plan: str, text: str) -> None:
+        """Make the folder this plan's, or take it up again; refuse one that holds anything else."""
+        known = self.refuse_other(plan)
         self._write({"plan": plan, "data": known.get("data", {})})
         write_text(self.root / "plan.toml", text)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bandstop.errors import BandstopError, DataError
 from bandstop.record.folder import CONFIG
+from bandstop.study.data import name_as_read
 from bandstop.study.runs import PlannedRun, digest
 from bandstop.study.study_folder import StudyFolder, lease, note
 from bandstop.training.config import RunConfig
@@ -35,7 +36,7 @@ def take_over(study: StudyFolder, runs: Sequence[PlannedRun], others: Sequence[P
             renamed[found.name] = run.id
             if source is study:
                 found.rename(study.run(run.id))
-            elif study.digests.get(run.axes.data, "?") == source.digests.get(run.axes.data):
+            elif _same_data(study, source, run):
                 with lease(study.root, run.id) as mine:
                     if mine:
                         _copy(found, study.run(run.id))
@@ -52,6 +53,11 @@ def check_sources(others: Sequence[Path]) -> None:
     for path in others:
         if not (path / "study.json").is_file():
             raise DataError("not the folder of a study, so there is nothing to reuse", path=path)
+
+
+def _same_data(study: StudyFolder, source: StudyFolder, run: PlannedRun) -> bool:
+    name = name_as_read(run.axes.data, run.config.reading)
+    return study.digests.get(name, "?") == source.digests.get(name)
 
 
 def _same_run(

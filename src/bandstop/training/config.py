@@ -14,6 +14,7 @@ from bandstop.method.budget import Budget
 from bandstop.nets.config import NetConfig
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.budget import BudgetChoice
+from bandstop.record.data_forms import FORMS
 from bandstop.record.drop import DropChoice
 from bandstop.record.fields import check_fields, number
 from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
@@ -130,9 +131,8 @@ class DistillConfig:
 class RunConfig(BudgetChoice, DropChoice):
     """A whole run. ``resolved()`` fills in what depends on other settings."""
 
-    data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")] = "hands"
-    """hands, fpha:PATH, sbu:PATH[@FOLD], utd-mhad:PATH, pyskl:PATH, mediapipe:PATH, a folder or an archive
-    .npz."""
+    data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA", help=f"{FORMS}.")] = "hands"
+    """The sequences, named as `bandstop.skeleton.load` takes them."""
     method: Annotated[str, tyro.conf.arg(metavar="METHOD")] = "pmp"
     """pmp; dense for no pruning; or a rival: mp, mp-lamp, gmp, gmp-erk, gmp-lamp, set, rigl, …
     (docs/rivals.md)."""
@@ -206,7 +206,8 @@ class RunConfig(BudgetChoice, DropChoice):
         >>> RunConfig(rate=0.98).seen, RunConfig(rate=0.98, net=NetConfig(kind="gcn")).seen
         ('places+steps+distances+duration', 'places')
         """
-        return self.signal or ("places+steps+distances+duration" if self.net.kind == "tcn" else "places")
+        usual = "places+steps+distances+duration" if self.net.kind == "tcn" else "places"
+        return usual if self.signal is None else self.signal
 
     @property
     def rate_range(self) -> tuple[float, float] | None:

@@ -54,7 +54,7 @@ def _begin(folder: RunFolder, config: RunConfig) -> Metrics | None:
     """Take up this very extraction where it was interrupted, or begin; the metrics if it is finished."""
     same = folder.begun and stored_config(folder.path).to_json() == config.to_json()
     if not same:
-        folder.begin(config)
+        folder.begin(config, resumable=False)
     return folder.finished if same else None
 
 

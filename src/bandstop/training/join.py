@@ -14,7 +14,7 @@ from bandstop.files import only_writer
 from bandstop.nets import build_net
 from bandstop.nets.side_by_side import side_by_side
 from bandstop.nets.tcn import TCN
-from bandstop.record.folder import read_metrics
+from bandstop.record.folder import MODEL, read_metrics
 from bandstop.record.metrics import Metrics
 from bandstop.record.signal import PARTS, SHARED, signal_parts
 from bandstop.skeleton import SequenceSet, load
@@ -44,8 +44,10 @@ def join_runs(
 
     The weights that are kept add up, and so do the multiplications. Signals may differ: the joined network
     sees the parts of all of them. ``data``: where the data of training is now, if it has moved; ``seed``:
-    that of the new run, the first one's unless given. A join that was interrupted is taken up.
+    that of the new run, the first one's unless given. A join that was interrupted is taken up. Of a run
+    that is joined itself all networks count, so that the scores are the mean of all.
     """
+    _require_different(runs)
     recognisers = [load_recogniser(run) for run in runs]
     config = _config(recognisers, runs, data, seed)
     with only_writer(out):
@@ -54,7 +56,7 @@ def join_runs(
         if same and (finished := folder.finished) is not None:
             return finished
         if not same:
-            folder.begin(config)
+            folder.begin(config, resumable=False)
         torch.set_num_threads(config.threads)
         prepared = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
         net = _join(recognisers, runs, prepared, config)
@@ -68,9 +70,11 @@ def _config(
 ) -> RunConfig:
     """That of the first run, with the sizes, parts and weights of all."""
     first, nets = recognisers[0].config, [recogniser.net for recogniser in recognisers]
-    if len(runs) < 2 or not all(isinstance(net, TCN) for net in nets) or first.dense:
-        raise ConfigError("at least two pruned runs of convolutions over time (--net.kind tcn) can be joined")
     for recogniser, run in zip(recognisers, runs, strict=True):
+        if not isinstance(recogniser.net, TCN) or recogniser.config.dense:
+            found = "not pruned" if isinstance(recogniser.net, TCN) else f"a {recogniser.config.net.kind}"
+            rule = "only pruned runs of convolutions over time (--net.kind tcn) can be joined"
+            raise ConfigError(f"{rule}, {run} is {found}: leave it out")
         for name in (*ALIKE, *(("seed",) if first.validation else ())):
             if getattr(recogniser.config, name) != getattr(first, name):
                 found = f"{getattr(first, name)} and {getattr(recogniser.config, name)}"
@@ -91,8 +95,31 @@ def _config(
         net=replace(first.net, widths=tuple(map(sum, widths)), dropout=0.0),
         distill=DistillConfig(),
         extracted_from=None,
-        joined_from=tuple(map(str, runs)),
+        joined_from=_networks(recognisers, runs),
     )
+
+
+def _require_different(runs: Sequence[Path]) -> None:
+    if len(runs) < 2:
+        raise ConfigError(
+            f"at least two pruned runs can be joined, found {len(runs)}: name them before --out"
+        )
+    _refuse_twice([str(run) for run in runs])
+
+
+def _refuse_twice(runs: Sequence[str]) -> None:
+    places = [(path / MODEL if (path := Path(run)).is_dir() else path).resolve() for run in runs]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise ConfigError(f"each run can be joined once, found {runs[number]} twice: leave one out")
+
+
+def _networks(recognisers: Sequence[Recogniser], runs: Sequence[Path]) -> tuple[str, ...]:
+    """The runs whose networks are joined: of a joined run, those that it was joined from."""
+    pairs = zip(recognisers, runs, strict=True)
+    found = [name for r, run in pairs for name in (r.config.joined_from or (str(run),))]
+    _refuse_twice(found)
+    return tuple(found)
 
 
 def _join(
@@ -108,7 +135,8 @@ def _join(
     assert isinstance(into, TCN)
     places = {value: place for place, value in enumerate(_channels(data.normaliser))}
     inputs = [[places[value] for value in _channels(r.normaliser)] for r in recognisers]
-    return side_by_side([net for net in nets if isinstance(net, TCN)], inputs, into.eval())
+    counts = [max(1, len(recogniser.config.joined_from)) for recogniser in recognisers]
+    return side_by_side([net for net in nets if isinstance(net, TCN)], inputs, into.eval(), counts)
 
 
 def _parts(normaliser: Normaliser) -> tuple[Part, ...]:

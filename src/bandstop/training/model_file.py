@@ -20,6 +20,7 @@ from bandstop.record.rejection import Answer, Rejection
 from bandstop.record.typed_json import build
 from bandstop.skeleton import SequenceSet, match_joints
 from bandstop.skeleton.chunk import ChunkTable
+from bandstop.skeleton.in_space import raw_frames
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.training.config import RunConfig
 from bandstop.training.measure import predict
@@ -49,12 +50,9 @@ class Recogniser:
         return len(self.normaliser.node_scale)
 
     def signals(self, sequences: Sequence[np.ndarray]) -> Tensor:
-        """Node signals ``[N, V, S]`` of raw sequences ``[T, V, 3]``."""
-        for place, frames in enumerate(sequences):
-            if frames.ndim != 3 or frames.shape[1:] != (self.joints, 3):
-                rule = f"[frames, {self.joints}, 3] as in training"
-                raise DataError(f"sequence {place} must have shape {rule}, found {list(frames.shape)}")
-        table = ChunkTable(list(sequences))
+        """Node signals ``[N, V, S]`` of raw sequences ``[T, V, 3]``, or ``[T, V, 2]`` in the plane z = 0."""
+        raw = [raw_frames(frames, self.joints, f"sequence {i}") for i, frames in enumerate(sequences)]
+        table = ChunkTable(raw)
         return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks), table.lengths)
 
     def in_its_order(self, s: SequenceSet, *, same: bool = False, where: object = None) -> SequenceSet:

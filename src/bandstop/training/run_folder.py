@@ -33,11 +33,14 @@ class RunFolder:
 
     path: Path
 
-    def begin(self, config: RunConfig) -> RunConfig:
-        """The config of a new run; the folder must be new or empty, and stays so until `write_config`."""
+    def begin(self, config: RunConfig, *, resumable: bool = True) -> RunConfig:
+        """The config of a new run; the folder must be new or empty, and stays so until `write_config`.
+
+        ``resumable``: whether the caller's verb has `--resume`.
+        """
         self._clean()
         if self.path.is_dir() and any(self.path.iterdir()):
-            begun = (self.path / CONFIG).is_file()
+            begun = resumable and (self.path / CONFIG).is_file()
             remedy = "add --resume to continue it, or " if begun else ""
             raise ConfigError(f"{self.path} is not empty: {remedy}choose another --out")
         # As a resumed run reads it, where 0 is 0.0: both write the same bytes.

@@ -1,7 +1,7 @@
 """Raw joints to the input of an ONNX file: `python NAME_input.py NAME.onnx frames.npy` prints the class.
 
 This file is written beside every exported ONNX file. It needs numpy, and onnxruntime to run the network.
-``frames.npy`` holds x, y, z of every joint of every frame, ``[frames, joints, 3]``, as recorded.
+``frames.npy`` holds x, y, z of every joint of every frame, ``[frames, joints, 3]``, as recorded; or x, y.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def chunk_averages(frames: Any, chunks: int) -> Any:
 
 def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
     """The network's input ``[1, joints, values]``; ``normaliser`` is in the metadata of the ONNX file."""
-    frames = np.asarray(frames, np.float64)
+    frames = _in_space(np.asarray(frames, np.float64), len(normaliser["node_scale"]))
     chunks = chunk_averages(frames, normaliser["chunks"])
     number, edges = normaliser["root"], np.array(normaliser["edges"], int).reshape(-1, 2)
     root = chunks[:, number]
@@ -60,6 +60,15 @@ def network_input(frames: Any, normaliser: dict[str, Any]) -> Any:
         lasting = np.full((len(by_joint), 1), (np.log(len(frames)) - mean) / deviation)
         parts += [steps.reshape(len(by_joint), -1), lasting]
     return np.concatenate(parts, axis=1)[None].astype(np.float32)
+
+
+def _in_space(frames: Any, joints: int) -> Any:
+    """Frames of x, y, z; those of x, y lie in the plane z = 0."""
+    if frames.ndim != 3 or frames.shape[1] != joints or frames.shape[2] not in (2, 3) or not len(frames):
+        rule = f"[frames, {joints}, 3] as in training (or [frames, {joints}, 2], in the plane z = 0)"
+        raise ValueError(f"frames must have shape {rule}, found {list(frames.shape)}")
+    flat = frames.shape[2] == 2
+    return np.concatenate([frames, np.zeros_like(frames[:, :, :1])], axis=2) if flat else frames
 
 
 def _turned(body: Any, one: int, other: int) -> Any:
@@ -123,7 +132,10 @@ def _main(model: str, frames: str) -> None:
 
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     facts = session.get_modelmeta().custom_metadata_map
-    given = network_input(np.load(frames), json.loads(facts["normaliser"]))
+    try:
+        given = network_input(np.load(frames), json.loads(facts["normaliser"]))
+    except ValueError as error:
+        sys.exit(f"{frames}: {error}")
     scores = session.run(None, {"input": given})[0][0]
     print(json.loads(facts["class_names"])[int(scores.argmax())], float(scores.max()))
 

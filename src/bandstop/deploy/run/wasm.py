@@ -17,7 +17,9 @@ from bandstop.deploy.run.toolchain import build, zig_compiler
 from bandstop.errors import ExportError, MissingExtra
 from bandstop.record.rejection import Answer
 
-__all__ = ["WasmNetwork", "javascript", "to_wasm"]
+__all__ = ["WasmNetwork", "javascript", "javascript_of_frames", "to_wasm"]
+
+_TEMPLATES = "bandstop.deploy.run.templates"
 
 
 def to_wasm(files: CFiles, *, simd: bool = True, size: bool = False) -> bytes:
@@ -35,15 +37,20 @@ def to_wasm(files: CFiles, *, simd: bool = True, size: bool = False) -> bytes:
     return made.path.read_bytes()
 
 
-def _filled(name: str, files: CFiles) -> str:
-    template = load_template(name, "bandstop.deploy.run.templates")
+def _filled(name: str, files: CFiles, **others: str) -> str:
+    template = load_template(name, _TEMPLATES)
     values = {"name": files.name, "NAME": files.name.upper(), "number": files.number}
-    return template.substitute(values) + "\n"
+    return template.substitute(values, **others) + "\n"
 
 
 def javascript(files: CFiles) -> str:
     """The loader's text."""
-    return _filled("loader.js", files)
+    return _filled("loader.js", files, frame=javascript_of_frames())
+
+
+def javascript_of_frames() -> str:
+    """The function of every loader that takes the frames it is given, or refuses one of another length."""
+    return load_template("frame.js", _TEMPLATES).substitute()
 
 
 class WasmNetwork:

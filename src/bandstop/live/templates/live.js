@@ -1,5 +1,6 @@
 // const live = await load("${name}_live.wasm"); const event = live.push(frame);
-// frame: x, y, z of every joint; event: null, or {label, name, confidence, begin, end, at} when a gesture is named.
+// frame: x, y, z (or x, y) of every joint; event: null, or {label, name, confidence, begin, end, at} when a gesture is named.
+${frame}
 export async function load(source) {
   const bytes = typeof source === "string" ? await (await fetch(source)).arrayBuffer() : source;
   const { instance: { exports: wasm } } = await WebAssembly.instantiate(bytes, {});
@@ -10,8 +11,11 @@ export async function load(source) {
   };
   const names = Array.from({ length: wasm.classes() }, (_, i) => text(wasm.class_name(i)));
   const joints = wasm.live_joints();
+  let pushed = 0;
+  const begin = () => { pushed = 0; wasm.live_begin(); };
   const push = (frame) => {
-    floats(wasm.live_frame(), 3 * joints).set(frame);
+    floats(wasm.live_frame(), 3 * joints).set(numbersOf(frame, pushed, joints));
+    pushed += 1;
     if (!wasm.live_push_frame()) return null;
     const fields = new DataView(wasm.memory.buffer, wasm.live_event(), 20);
     const label = fields.getInt32(12, true);
@@ -20,9 +24,9 @@ export async function load(source) {
       end: fields.getUint32(4, true), at: fields.getUint32(8, true),
     };
   };
-  wasm.live_begin();
+  begin();
   return {
-    names, joints, push, begin: wasm.live_begin,
+    names, joints, push, begin,
     confidence: () => Array.from(floats(wasm.live_confidence(), names.length)), // of each class at the last look
   };
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstop.errors import DataError
+from bandstop.skeleton.in_space import in_space
 from bandstop.skeleton.layout import Layout
 
 __all__ = ["Clip", "as_sequence", "check_sequence"]
@@ -35,10 +36,8 @@ def as_sequence(values: NDArray[Any], path: Path) -> NDArray[np.float32]:
     (4, 21, 3)
     """
     check_sequence(values.shape, values.dtype, path)
-    if values.shape[2] == 2:
-        values = np.concatenate([values, np.zeros_like(values[:, :, :1])], axis=2)
     with np.errstate(over="ignore"):  # a value beyond float32 becomes inf, which describe reports
-        return values.astype(np.float32)
+        return in_space(values).astype(np.float32)
 
 
 def check_sequence(shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> None:

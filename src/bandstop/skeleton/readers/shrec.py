@@ -44,7 +44,7 @@ GESTURES = (
 _FINGERS = ("one finger", "whole hand")
 _LISTS = {"train": "train_gestures.txt", "test": "test_gestures.txt"}
 _LINE = re.compile(
-    r"(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+\d{1,7}", re.ASCII
+    r"(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,4})\s+(\d{1,7})", re.ASCII
 )
 
 
@@ -58,6 +58,7 @@ class _Listed:
     trial: int
     label: dict[int, int]
     """Number of classes → class, from 1."""
+    frames: int
     split: str
     path: Path
     line: int
@@ -71,12 +72,15 @@ def read_shrec(path: Path, classes: int = 14) -> SequenceSet:
     """The sequences that the two lists in ``path`` name, by the official split; ``classes``: 14 or 28."""
     if classes not in (14, 28):
         raise DataError(f"SHREC'17 has 14 or 28 classes, found {classes}", path=path)
-    listed = [entry for split, name in _LISTS.items() for entry in _read_list(path / name, split, path)]
+    found: dict[str, _Listed] = {}
+    for split, name in _LISTS.items():
+        _read_list(path / name, split, path, found)
+    listed = list(found.values())
     files = [_file_of(entry, path) for entry in listed]
     both = [f"{gesture}, {finger}" for gesture in GESTURES for finger in _FINGERS]
     return assemble(
         path,
-        [read_skeletons_world(file) for file in files],
+        [_whole(entry, file) for entry, file in zip(listed, files, strict=True)],
         files,
         layout=SHREC_22,
         labels=np.array([entry.label[classes] - 1 for entry in listed]),
@@ -94,28 +98,46 @@ def read_skeletons_world(path: Path) -> NDArray[np.float32]:
     return as_sequence(table.values.reshape(-1, SHREC_22.nodes, 3), path)
 
 
-def _read_list(path: Path, split: str, root: Path) -> list[_Listed]:
-    found: dict[str, _Listed] = {}
+def _whole(entry: _Listed, file: Path) -> NDArray[np.float32]:
+    """The frames of a listed sequence: one that was cut short after a line looks like a whole one."""
+    frames = read_skeletons_world(file)
+    if len(frames) != entry.frames:
+        rule = f"a sequence must have the {entry.frames} frames that {entry.path.name} lists"
+        found = f"(its line {entry.line}), found {len(frames)}"
+        raise DataError(f"{rule} {found}", path=file, line=len(frames), hint="fetch the file again")
+    return frames
+
+
+def _read_list(path: Path, split: str, root: Path, found: dict[str, _Listed]) -> None:
+    """Add what a list names to ``found``, by folder."""
+    before = len(found)
     for line, content in enumerate(read_text(path, root).split("\n"), start=1):
         if not content.strip():
             continue
-        match = _LINE.fullmatch(content.strip())
-        if match is None:
-            rule = "expected gesture, finger, subject, trial, class of 14, class of 28 and frames"
-            raise DataError(f"{rule}, found {content.strip()[:40]!a}", path=path, line=line)
-        gesture, finger, subject, trial, one, other = map(int, match.groups())
-        if not (1 <= one <= 14 and 1 <= other <= 28):
-            raise DataError(
-                f"classes must be 1 to 14 and 1 to 28, found {one} and {other}", path=path, line=line
-            )
-        entry = _Listed(gesture, finger, subject, trial, {14: one, 28: other}, split, path, line)
+        entry = _parse_line(content.strip(), split, path, line)
         if entry.folder in found:
-            before = found[entry.folder].line
-            raise DataError(f"{entry.folder} is listed twice, first in line {before}", path=path, line=line)
+            first = found[entry.folder]
+            where = "" if first.path == path else f" of {first.path.name}"
+            problem = f"{entry.folder} is listed twice, first in line {first.line}{where}"
+            raise DataError(problem, path=path, line=line, hint="leave one of them out")
         found[entry.folder] = entry
-    if not found:
+    if len(found) == before:
         raise DataError("the list names no sequence", path=path, line=1)
-    return list(found.values())
+
+
+def _parse_line(content: str, split: str, path: Path, line: int) -> _Listed:
+    match = _LINE.fullmatch(content)
+    if match is None:
+        rule = "expected gesture, finger, subject, trial, class of 14, class of 28 and frames"
+        raise DataError(f"{rule}, found {content[:40]!a}", path=path, line=line)
+    gesture, finger, subject, trial, one, other, frames = map(int, match.groups())
+    if not (1 <= one <= 14 and 1 <= other <= 28):
+        problem = f"classes must be 1 to 14 and 1 to 28, found {one} and {other}"
+        raise DataError(problem, path=path, line=line)
+    if other != 2 * (one - 1) + finger:
+        rule = f"class {one} of 14 with finger {finger} must be class {2 * (one - 1) + finger} of 28"
+        raise DataError(f"{rule}, found {other}", path=path, line=line, hint="mend the line")
+    return _Listed(gesture, finger, subject, trial, {14: one, 28: other}, frames, split, path, line)
 
 
 def _file_of(entry: _Listed, root: Path) -> Path:
