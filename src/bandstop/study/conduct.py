@@ -55,9 +55,8 @@ def conduct(
     folder.refuse_other(plan.name)
     take_over(folder, runs)
     digests = _digests([run for run in runs if not folder.finished(run.id)], places)
-    folder.open(
-        plan.name, plan.text
-    )  # not before the data were read: a study that cannot begin leaves nothing
+    # Not before the data were read: a study that cannot begin leaves nothing.
+    folder.open(plan.name, plan.text)
     folder.check_data(digests)
     if reuse:
         take_over(folder, runs, reuse)
