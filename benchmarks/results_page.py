@@ -180,6 +180,7 @@ def _headline() -> list[str]:
 def _costs() -> list[str]:
     overhead = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
     batches, tcn = overhead["batches"], overhead["tcn"]
+    ratios = [f"{name} {ratio:.3f}" for name, ratio in tcn["ratio_to_dense"].items() if name != "dense"]
     rows = [
         f"| {name} | "
         + " | ".join(f"{b['milliseconds'][name]:.1f} | {b['ratio_to_dense'][name]:.3f}" for b in batches)
@@ -198,8 +199,8 @@ def _costs() -> list[str]:
         "|---|" + "---:|---:|" * len(batches),
         *rows,
         "",
-        f"Convolutions over time at batch {tcn['batch']}: {tcn['milliseconds']['dense']:.1f} ms dense, "
-        f"{tcn['ratio_to_dense']['default']:.3f} of it with the default recipe.",
+        f"Convolutions over time at batch {tcn['batch']}: {tcn['milliseconds']['dense']:.1f} ms dense; "
+        f"÷ dense: {'; '.join(ratios)}.",
         "",
         *_histogram(),
     ]

@@ -179,11 +179,11 @@ class Pruner(Verbs):
     def penalty(self) -> Tensor:
         """``λ · KL(P‖Q)``, and ``μ · D`` where a dual variable steers the rate: add it to the loss.
 
-        The KL is in the loss of every N-th step, N times as heavy, where thresholds are renewed every N
-        steps: it changes as slowly as they do, and costs as much as a forward pass of a small network.
+        The KL is in the loss of every N-th step, N times as heavy, with N = ``every · kl_every``: it changes
+        as slowly as thresholds do, and costs as much as a forward pass of a small network.
         """
         self.layers.require_attached()
-        every = self.recipe.every
+        every = self.recipe.every * self.recipe.kl_every
         if self.frozen or (self.dual is None and self.taken % every):
             return self.loss_terms.none()
         return self.loss_terms(0.0 if self.taken % every else every * self.kl_weight)

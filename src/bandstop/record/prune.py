@@ -94,7 +94,9 @@ class PruneChoices:
     floor: int = number(1, 0)
     """Fewest connections that a layer keeps; 0 allows empty layers."""
     every: int = number(4, 1)
-    """Renew the thresholds every so many steps; the KL is in the loss of these steps only, times as many."""
+    """Renew the thresholds every so many steps."""
+    kl_every: int = number(1, 1)
+    """Have the KL in the loss at every so many renewals of the thresholds only, times as many steps."""
     dual: float = number(0.0, 0)
     """Speed of the dual variable that steers the observed rate to the asked one through the loss; 0 for none.
     For thresholds from the prior's quantile."""
