@@ -19,7 +19,7 @@ from bandstop.skeleton.layouts import LAYOUTS
 from bandstop.skeleton.loading import FORMS, load
 from bandstop.skeleton.sequences import SequenceSet
 from bandstop.skeleton.single import load_file, load_sequence
-from bandstop.skeleton.unusable import drop_unusable
+from bandstop.skeleton.unusable import drop_unusable, left_out
 
 __all__ = [
     "FORMS",
@@ -32,6 +32,7 @@ __all__ = [
     "describe",
     "drop_unusable",
     "guess_layout",
+    "left_out",
     "load",
     "load_file",
     "load_sequence",
