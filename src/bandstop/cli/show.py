@@ -63,7 +63,6 @@ def tell_run(run: Path, metrics: Metrics, *, report: bool) -> None:
 
         with telling(f"drawing {run / REPORT}"):
             write_report(run)
-    tell_dropped(metrics.dropped)
     print(run_table({run.name: metrics}))
     print(what_next(run, metrics))
 
@@ -89,9 +88,9 @@ def usable(sequences: SequenceSet, drop: str | None) -> SequenceSet:
     return kept
 
 
-def tell_dropped(dropped: Sequence[str], most: int = 10) -> None:
+def tell_dropped(dropped: Sequence[str]) -> None:
     """Say which sequences were left out, on standard error."""
     if dropped:
-        more = f" and {len(dropped) - most:,} more" if len(dropped) > most else ""
-        names = ", ".join(dropped[:most])
-        print(f"left out {len(dropped):,} sequences that cannot be used: {names}{more}", file=sys.stderr)
+        from bandstop.skeleton import left_out
+
+        print(left_out(dropped), file=sys.stderr)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bandstop.record.metrics import LayerSize, Metrics
 from bandstop.report.words import count, duration, percent, share, size
+from bandstop.skeleton import left_out
 
 __all__ = ["Tile", "comparison_rows", "key_figures", "layer_rows", "provenance_rows"]
 
@@ -81,6 +82,7 @@ def provenance_rows(run: Metrics) -> list[tuple[str, str]]:
     )
     rows = [
         ("Measured on", run.split),
+        ("Recordings", left_out(run.dropped) if run.dropped else ""),
         ("Budget asked", asked or "none"),
         ("Rate asked", "" if run.rate_asked is None else percent(run.rate_asked)),
         ("Rate observed", "" if run.rate_observed is None else percent(run.rate_observed)),
