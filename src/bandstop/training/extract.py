@@ -50,7 +50,9 @@ def extract_run(
     config = replace(parent, **settings, extracted_from=os.path.relpath(run, out.parent))
 
     def prepared() -> TrainingData:
-        source = load(data or parent.data, parent.reading) if sequences is None else sequences
+        source = sequences
+        if source is None:
+            source = load(data or parent.data, parent.reading, remembered=True)
         # In the order that the run stored: runs of MediaPipe's data once had our own order.
         ordered = load_recogniser(run).in_its_order(source, where=data or parent.data)
         return data_of_run(parent, ordered, say=say_dropped)

@@ -59,7 +59,10 @@ def join_runs(
         if not same:
             folder.begin(config)
         torch.set_num_threads(config.threads)
-        source = load(config.data, config.reading) if sequences is None else sequences
+        source = sequences
+        if source is None:
+            source = load(config.data, config.reading, remembered=True)
+            source = recognisers[0].in_its_order(source, where=config.data)
         prepared = data_of_run(config, source, say=say_dropped)
         net = _join(recognisers, runs, prepared, config)
         folder.write_config(config)
