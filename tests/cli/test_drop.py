@@ -47,6 +47,49 @@ def test_convert_and_evaluate_leave_them_out(say: Say, damaged: Path, finished: 
     assert refused.code == 2 and "--drop unusable" in refused.err
 
 
+def test_a_run_remembers_to_leave_them_out(say: Say, damaged: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ["train", damaged, "--rate", 0.9, "--epochs", 1, *SMALL, "--quiet", "--drop", "unusable"]
+    assert say(*words, "--out", run).code == 0
+    assert "left out 12 sequences" in (run / "report.html").read_text()
+    exported = say("export", run, "--to", "bytes")
+    assert exported.code == 0 and "left out 12 sequences" in exported.err
+    judged = say("evaluate", run, damaged)
+    assert judged.code == 0 and "left out 12 sequences" in judged.err
+    refused = say("predict", run, damaged / "line" / "bad00.npy")
+    assert refused.code == 2 and "leave this file out" in refused.err and "--drop" not in refused.err
+
+
+def test_a_joint_that_training_saw_is_missed_in_a_file(
+    say: Say, folder: Path, finished: Path, tmp_path: Path
+) -> None:
+    frames = np.load(folder / "line" / "0.npy")
+    frames[:, 2] = 0
+    np.save(tmp_path / "lost.npy", frames)
+    refused = say("predict", finished, tmp_path / "lost.npy")
+    assert refused.code == 2 and "joint 2 has no usable frame" in refused.err
+    np.save(tmp_path / "flat.npy", frames[:, :, :2])
+    refused = say("predict", finished, tmp_path / "flat.npy")
+    assert refused.code == 2 and "trained on joints of three coordinates, found two" in refused.err
+
+
+def test_evaluate_reads_as_training_did(say: Say, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    for name in ("a", "b"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        for i in range(6):
+            rows = random.normal(size=(20, 15))  # five joints: no known layout
+            np.savetxt(tmp_path / "set" / name / f"{i}.csv", rows, "%.4f", ",")
+    run, data = tmp_path / "run", tmp_path / "set"
+    words = ["train", data, "--columns", "xyz", "--rate", 0.5, "--epochs", 1, *SMALL, *QUIET]
+    assert say(*words, "--out", run).code == 0
+    judged = say("evaluate", run, data, "--split", "all")
+    assert judged.code == 0, judged.err
+    say("convert", data, tmp_path / "set.npz", "--columns", "xyz")
+    judged = say("evaluate", run, tmp_path / "set.npz", "--split", "all")  # which says itself what it is
+    assert judged.code == 0, judged.err
+
+
 def test_a_study_leaves_them_out(say: Say, damaged: Path, tmp_path: Path) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "study"
     base = f"[data]\ntiny = '{damaged}'\n[base]\nepochs = 1\n"

@@ -1,6 +1,7 @@
 """Every verb through `main`, on one tiny run."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,17 @@ def test_evaluate_prints_what_the_run_found(say: Say, folder: Path, finished: Pa
     assert found["weights_kept"] == read_metrics(finished).weights_kept
 
 
-def test_evaluate_judges_what_training_did_not_see(say: Say, folder: Path, finished: Path) -> None:
+def test_evaluate_judges_what_training_did_not_see(
+    say: Say, folder: Path, finished: Path, tmp_path: Path
+) -> None:
     found, metrics = json.loads(say("evaluate", finished, folder).out), read_metrics(finished)
     assert found["sequences"] == sum(map(sum, metrics.confusion)) < 36
     assert found["accuracy"] == metrics.accuracy
     said = say("evaluate", finished, "hands")
-    assert said.code == 2 and "but the data has others" in said.err
+    assert said.code == 2 and "trained on 4 joints, the data has 21" in said.err
+    shutil.copytree(folder / "line", tmp_path / "set" / "zigzag")
+    said = say("evaluate", finished, tmp_path / "set", "--split", "all")
+    assert said.code == 2 and "but the data has others: zigzag" in said.err
 
 
 def test_describe_and_convert(say: Say, folder: Path, tmp_path: Path) -> None:
@@ -153,7 +159,7 @@ def test_export_says_how_well_it_agrees(say: Say, finished: Path, tmp_path: Path
     assert said.code == 0 and "same class" in said.out, said.err
     assert any((tmp_path / "bytes").iterdir())
     unknown = say("export", finished, "--to", "bytes", "--out", tmp_path / "no", "--data", "hands")
-    assert unknown.code == 2 and "other classes or joints" in unknown.err
+    assert unknown.code == 2 and "trained on 4 joints, the data has 21" in unknown.err
 
 
 def test_bench_measures_every_export(

@@ -19,7 +19,12 @@ def test_the_facts_of_a_small_set() -> None:
     assert (list(d.splits.items()), d.folds) == ([("train", 2), ("none", 1), ("test", 1)], {"1": 2, "2": 2})
     assert (d.lengths, d.duplicates, d.nonfinite_values, d.zero_frames) == ((4, 4.0, 4), (), 0, 0)
     assert json.loads(json.dumps(d.as_dict()))["classes"] == {"rest": 2, "wave": 2}
-    assert d.lines()[-3:] == ["duplicates  none", "non-finite  none", "zero frames none"]
+    assert d.lines()[-4:] == [
+        "duplicates  none",
+        "non-finite  none",
+        "zero frames none",
+        "unusable    none",
+    ]
 
 
 def test_classes_without_sequences_are_told() -> None:
@@ -67,9 +72,40 @@ def test_lines_are_short_and_keep_counts_with_their_names() -> None:
     s = SequenceSet.from_sequences(
         [motion(2, 2, seed=i) for i in range(40)], labels=range(40), class_names=names
     )
-    lines = describe(s).lines()
+    lines = describe(s).lines(everything=True)
     assert max(map(len, lines)) <= 100
     assert all(any(f"{name} (1)" in line for line in lines) for name in names)
+
+
+def test_of_many_classes_ten_are_shown_with_what_all_of_them_are() -> None:
+    labels = np.repeat(np.arange(12), [1] * 11 + [3])
+    s = SequenceSet.from_sequences(
+        [motion(2, 2, seed=i) for i in range(14)],
+        labels=labels,
+        class_names=[f"c{i}" for i in range(12)],
+        split=["train"] * 7 + ["test"] * 7,
+        fold=range(14),
+    )
+    shown = (describe(s).lines(everything=everything) for everything in (False, True))
+    short, long = (" ".join(" ".join(lines).split()) for lines in shown)
+    assert "c9 (1) and 2 more (--all shows them); 1 to 3 each" in short and "c10 (1)" not in short
+    assert "folds 0 (1), 1 (1)" in short and "9 (1) and 4 more first frame" in short
+    assert "c11 (3)" in long and "more" not in long
+
+
+def test_sequences_that_cannot_be_used_are_named_with_the_joint() -> None:
+    sequences = [motion(4, 3, seed=i) for i in range(14)]
+    for broken in sequences[2:]:
+        broken[:, 1] = 0
+    s = SequenceSet.from_sequences(
+        sequences, labels=[0] * 14, class_names=["a"], joint_names=["hip", "knee", "foot"]
+    )
+    d = describe(s)
+    assert d.unusable["2"] == "knee" and len(d.unusable) == 12
+    text = " ".join(" ".join(d.lines()[-4:]).split())
+    assert "unusable 12 sequences never show some joint: 2 (knee), 3 (knee)" in text
+    assert "and 2 more; --drop unusable leaves them out" in text
+    assert "13 (knee)" in "\n".join(d.lines(everything=True))
 
 
 def test_an_empty_subset_can_be_described() -> None:

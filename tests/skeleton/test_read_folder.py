@@ -126,6 +126,21 @@ def test_wrong_edges_are_refused_with_their_line(tmp_path: Path, text: str) -> N
         load(str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1,2\n3,3\n", r"line 3: a bone must join two joints, found one from joint 3 to itself"),
+        ("1,2\n\n1,0\n", r"line 4: every bone must be told once, found that of joints 1 and 0 as in line 1"),
+        ("1,2\n1,2\n", r"line 3: every bone must be told once, found that of joints 1 and 2 as in line 2"),
+    ],
+)
+def test_a_bone_joins_two_joints_and_is_told_once(tmp_path: Path, text: str, problem: str) -> None:
+    array_folder(tmp_path)
+    write(tmp_path / "edges.csv", "0,1\n" + text)
+    with pytest.raises(DataError, match=rf"edges\.csv, {problem}"):
+        load(str(tmp_path))
+
+
 def test_a_folder_of_mediapipe_arrays_gets_the_right_bones(tmp_path: Path) -> None:
     ours = np.cumsum(np.ones((2, 21, 3)), axis=0)
     for a, b in HAND.edges:  # each joint one step further than its parent

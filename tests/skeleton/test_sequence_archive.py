@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bandstop.errors import DataError
-from bandstop.skeleton import SequenceSet, read_archive, write_archive
+from bandstop.skeleton import Reading, SequenceSet, load, read_archive, write_archive
 from bandstop.skeleton import arrays as array_files
+from bandstop.skeleton.layouts import COCO_17
 from bandstop.skeleton.repair import fill_gaps
-from tests.skeleton.sample_trees import small_set
+from tests.skeleton.sample_trees import motion, small_set
 
 FIELDS = ("joints", "offsets", "labels", "subjects", "split", "edges", "sequence_ids", "fold")
 
@@ -59,6 +60,19 @@ def test_the_extras_may_be_absent(tmp_path: Path) -> None:
     assert (s.name, s.root, s.joint_names, s.fold) == ("plain", 0, (), None)
     assert s.sequence_ids.tolist() == ["0", "1", "2", "3"]
     assert s.subjects.tolist() == ["7", "7", "8", "8"]
+
+
+def test_bones_that_are_not_told_are_those_of_a_known_layout_or_the_users(tmp_path: Path) -> None:
+    s = read_archive(saved(tmp_path / "named.npz", edges=None))
+    assert s.edges.shape == (0, 2) and s.joint_names == ("x", "y", "z")
+    bones = tmp_path / "bones.csv"
+    bones.write_text("x,y\ny,z\n")
+    assert load(str(tmp_path / "named.npz"), Reading(edges=str(bones))).edges.tolist() == [[0, 1], [1, 2]]
+    nameless = {"edges": None, "joint_names": None, "joints": motion(16, 17)}
+    s = read_archive(saved(tmp_path / "body.npz", **nameless))
+    assert s.guessed and s.layout == "coco" and len(s.edges) == len(COCO_17.edges)
+    told = load(str(tmp_path / "body.npz"), Reading(layout="coco"))
+    assert told.layout == "coco" and not told.guessed
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:

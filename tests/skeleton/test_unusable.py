@@ -68,6 +68,19 @@ def test_a_joint_that_is_always_the_origin_is_no_loss() -> None:
     assert s.repaired() is s
 
 
+def test_what_is_always_the_origin_can_be_known_beforehand() -> None:
+    absent = motion(4, 5)
+    absent[:, 3] = 0
+    s = SequenceSet.from_sequences([absent], labels=[0], class_names=["rest"])
+    assert s.repaired() is s  # nothing is known of other sequences
+    assert s.repaired(np.arange(5) == 3) is s
+    with pytest.raises(DataError, match=r"joint 3 has no usable frame .*; leave this file out"):
+        s.repaired(np.zeros(5, bool), hint="leave this file out")
+    both = three(absent)
+    assert drop_unusable(both, np.zeros(5, bool))[1] == ("b",)
+    assert drop_unusable(both, np.arange(5) == 3) == (both, ())
+
+
 def test_an_absent_second_person_is_no_loss() -> None:
     alone = motion(4, 30)
     alone[:, 15:] = 0

@@ -43,6 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 
     from dataclasses import replace
 
+    from bandstop.cli.show import tell_dropped
     from bandstop.errors import ConfigError
     from bandstop.record.folder import LIVE, MODEL
     from bandstop.training.calibrate import choose_rejection, recordings_to_calibrate
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
             "a run of `bandstop live` has its threshold already; `predict` and `export` take --false-alarms"
         )
     recogniser = load_recogniser(path)
-    source = recordings_to_calibrate(recogniser, asked.data)
+    source = recordings_to_calibrate(recogniser, asked.data, tell_dropped)
     rule = choose_rejection(recogniser, source, asked.false_alarms, frames_per_second=asked.frames_per_second)
     save_recogniser(replace(recogniser, rejection=rule), path)
     wrong, right = next((wrong, right) for t, wrong, right in rule.curve if t == rule.threshold)

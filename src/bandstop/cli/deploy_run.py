@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstop.cli.show import tell_dropped
 from bandstop.deploy import DeployModel
 from bandstop.deploy.model import AS_TRAINED
 from bandstop.engine import trace
 from bandstop.errors import ConfigError, ExportError
 from bandstop.record.rejection import Rejection
-from bandstop.skeleton import load
 from bandstop.skeleton.split import train_and_test
+from bandstop.skeleton.unusable import mentioning
 from bandstop.training.model_file import Recogniser, load_recogniser
+from bandstop.training.recordings import recordings_for
 
 __all__ = ["Samples", "rejection_for", "run_to_deploy"]
 
@@ -55,16 +57,14 @@ def rejection_for(found: Recogniser, false_alarms: str) -> Rejection:
 
 def _samples(found: Recogniser, data: str | None, most: int | None) -> Samples:
     """Test sequences of the run's own data (or of ``data``), split as in training."""
-    source = load(data or found.config.data, found.config.reading)
-    if source.joints.shape[1] == found.joints:
-        source = found.in_its_order(source, where=data or found.config.data)
-    source = source.repaired()
-    source = source.subset(train_and_test(source)[1])
-    unknown = sorted(set(source.class_names) - set(found.class_names))
-    if unknown or source.joints.shape[1] != found.joints:
+    source, dropped = recordings_for(found, data, say=tell_dropped)
+    if unknown := sorted(set(source.class_names) - set(found.class_names)):
         raise ExportError(
-            "the data to check on has other classes or joints than the run; give the data of training"
+            f"the data to check on has classes that the run does not know ({', '.join(unknown[:5])}): give "
+            "the data of training"
         )
+    with mentioning(dropped):
+        source = source.subset(train_and_test(source)[1])
     number = np.array([found.class_names.index(name) for name in source.class_names], dtype=np.int64)
     count = len(source) if most is None else min(most, len(source))
     return Samples([np.asarray(source[i], np.float32) for i in range(count)], number[source.labels[:count]])

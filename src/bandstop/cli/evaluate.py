@@ -10,7 +10,7 @@ from typing import Literal
 from bandstop.cli.parse import DataArgument, ReadingFlags, RunArgument, parse
 from bandstop.errors import DataError
 from bandstop.record.drop import DropChoice
-from bandstop.record.reading import AS_IT_SAYS, SAME
+from bandstop.record.reading import AS_IT_SAYS
 
 __all__ = ["Evaluate", "main"]
 
@@ -41,17 +41,22 @@ def main(arguments: Sequence[str]) -> int:
     import numpy as np
     import torch
 
-    from bandstop.cli.show import usable
-    from bandstop.skeleton import load
+    from bandstop.cli.show import tell_dropped
+    from bandstop.skeleton.repair import DROP
     from bandstop.skeleton.split import train_and_test
+    from bandstop.skeleton.unusable import mentioning
     from bandstop.training.measure import quality, size
     from bandstop.training.model_file import load_recogniser
+    from bandstop.training.recordings import recordings_for
 
     recogniser = load_recogniser(asked.run)
-    source = usable(load(asked.data, asked.reading), asked.drop).repaired()
+    source, dropped = recordings_for(
+        recogniser, asked.data, reading=asked.reading, drop=asked.drop, hint=DROP, say=tell_dropped
+    )
     judged = "all"
     if asked.split != "all":
-        train, test, judged = train_and_test(source)
+        with mentioning(dropped):
+            train, test, judged = train_and_test(source)
         source, judged = (
             source.subset(train if asked.split == "train" else test),
             judged.replace("test", asked.split, 1),
@@ -61,7 +66,6 @@ def main(arguments: Sequence[str]) -> int:
         classes = f"the run knows {len(recogniser.class_names)} classes"
         problem = f"{classes}, but the data has others: {', '.join(unknown[:5])}"
         raise DataError(problem, path=asked.data, hint="evaluate on data with the classes of training")
-    source = recogniser.in_its_order(source, same=asked.reading.layout == SAME, where=asked.data)
     place = np.array([recogniser.class_names.index(name) for name in source.class_names])
     labels = torch.as_tensor(place[source.labels])
     scores = recogniser.scores([source[i] for i in range(len(source))])

@@ -41,9 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     if asked.budget is None:
         raise ConfigError("one budget is needed, such as --rate 0.97, found none")
 
-    from bandstop.cli.show import tell_run
+    from bandstop.cli.show import tell_dropped, tell_run
     from bandstop.training.extract import extract_run
 
-    metrics = extract_run(asked.run, asked.budget, asked.out, data=asked.data)
+    metrics = extract_run(asked.run, asked.budget, asked.out, data=asked.data, say_dropped=tell_dropped)
     tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

@@ -43,9 +43,9 @@ def main(arguments: Sequence[str]) -> int:
     """Join, then print the small table."""
     asked = parse(Join, "join", arguments)
 
-    from bandstop.cli.show import tell_run
+    from bandstop.cli.show import tell_dropped, tell_run
     from bandstop.training.join import join_runs
 
-    metrics = join_runs(asked.runs, asked.out, data=asked.data)
+    metrics = join_runs(asked.runs, asked.out, data=asked.data, say_dropped=tell_dropped)
     tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

@@ -70,13 +70,21 @@ def main(arguments: Sequence[str]) -> int:
     """Train, choose the threshold, print what was measured."""
     asked = asked_for(arguments)
 
+    from bandstop.cli.show import tell_dropped
     from bandstop.live.calibrate import parse_false_alarms
     from bandstop.live.data import load_live_data
     from bandstop.live.fit import fit_live
     from bandstop.training.progress import Progress
 
     accepted = parse_false_alarms(asked.false_alarms)
-    data = load_live_data(asked.config.data, seed=0, frames_per_second=asked.frames_per_second)
+    data = load_live_data(
+        asked.config.data,
+        seed=0,
+        frames_per_second=asked.frames_per_second,
+        reading=asked.config.reading,
+        drop=asked.config.drop,
+        say=tell_dropped,
+    )
     with Progress(asked.out.name, asked.config.epochs, quiet=asked.quiet) as show:
         result = fit_live(
             asked.config, data, asked.out, false_alarms=accepted, resume=asked.resume, show=show

@@ -43,9 +43,10 @@ def main(arguments: Sequence[str]) -> int:
     start = starting_config(glance(_Decisive, arguments).preset)
     config = parse(Plan, "plan", arguments, Plan(config=start)).config
     if config.asked and config.rates is None and config.method == "pmp":
+        from bandstop.cli.show import tell_dropped
         from bandstop.training.run import plan_run
 
-        print(plan_run(config))
+        print(plan_run(config, tell_dropped))
         return 0
     if config.rates is not None:
         problem = "--rates leaves the budget to `bandstop extract`: plan one of them with --rate"

@@ -101,7 +101,8 @@ def _read(asked: Predict, recogniser: Recogniser) -> dict[Path, NDArray[np.float
             raise DataError(
                 f"the run was trained on {recogniser.joints} joints, this file has {found}", path=path
             )
-        sequences[path] = recogniser.in_its_order(one, same=same, where=path).repaired()[0]
+        ordered = recogniser.in_its_order(one, same=same, where=path)
+        sequences[path] = recogniser.repaired(ordered, hint="leave this file out")[0]
     return sequences
 
 

@@ -64,7 +64,6 @@ def tell_run(run: Path, metrics: Metrics, *, report: bool) -> None:
 
         with telling(f"drawing {run / REPORT}"):
             write_report(run)
-    tell_dropped(metrics.dropped)
     print(run_table({run.name: metrics}))
     print(what_next(run, metrics))
 

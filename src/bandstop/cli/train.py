@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     """Train, then print the small table."""
     asked = asked_for(arguments)
 
-    from bandstop.cli.show import tell_run
+    from bandstop.cli.show import tell_dropped, tell_run
     from bandstop.training.progress import Progress
     from bandstop.training.run import train_run
 
@@ -90,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
             tensorboard=asked.tensorboard,
             checkpoint_seconds=asked.checkpoint_seconds,
             announce=lambda plan: None if asked.quiet else print(plan, file=sys.stderr),
+            say_dropped=tell_dropped,
         )
     tell_run(asked.out, metrics, report=not asked.no_report)
     return 0

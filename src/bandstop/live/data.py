@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,11 @@ from bandstop.live.hand_streams import make_hand_streams
 from bandstop.live.joined import gestures_and_idle, join_sequences
 from bandstop.live.sessions import sessions_live
 from bandstop.live.stream import LiveData, Stream
-from bandstop.skeleton import SequenceSet, load
+from bandstop.record.reading import AS_IT_SAYS, Reading
+from bandstop.skeleton import SequenceSet, drop_unusable, load
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.split import train_and_test
+from bandstop.skeleton.unusable import mentioning
 
 __all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]
 
@@ -63,14 +66,45 @@ def joined_live(sequences: SequenceSet, *, seed: int = 0, frames_per_second: flo
     )
 
 
-def load_live_data(data: str, *, seed: int = 0, frames_per_second: float = 30.0) -> LiveData:
-    """Streams of ``data``, named as for `bandstop train`; sequences of a class `none` are idle recordings."""
+def load_live_data(
+    data: str,
+    *,
+    seed: int = 0,
+    frames_per_second: float = 30.0,
+    reading: Reading = AS_IT_SAYS,
+    drop: str | None = None,
+    say: Callable[[tuple[str, ...]], None] = lambda dropped: None,
+) -> LiveData:
+    """Streams of ``data``, named as for `bandstop train`; sequences of a class `none` are idle recordings.
+
+    ``reading`` and ``drop`` as a run's config has them; ``say`` is told at once what is left out.
+    """
     if data == "hands":
+        _refuse(reading, data)
         return hands_live(seed)
     kind, _, rest = data.partition(":")
     if kind == "jackknife" and (sessions := Path(rest).expanduser()).joinpath("sessions").is_dir():
+        _refuse(reading, data, drop)
         return sessions_live(sessions)
-    sequences = load(data)
+    sequences = load(data, reading)
+    dropped: tuple[str, ...] = ()
+    if drop == "unusable":
+        sequences, dropped = drop_unusable(sequences)
+        say(dropped)
     if sequences.lengths.max() < 2:
         raise DataError("streams are made of moving gestures; every sequence here has one frame only")
-    return joined_live(sequences, seed=seed, frames_per_second=frames_per_second)
+    with mentioning(dropped):
+        made = joined_live(sequences, seed=seed, frames_per_second=frames_per_second)
+    return replace(made, dropped=dropped)
+
+
+def _refuse(reading: Reading, data: str, drop: str | None = None) -> None:
+    """Streams that are made or recorded as such say themselves what they are."""
+    given = {"columns": reading.columns, "edges": reading.edges, "layout": reading.layout, "drop": drop or ""}
+    for name, value in given.items():
+        if value:
+            raise DataError(
+                f"--{name} is for data of cut-out recordings, these are streams",
+                path=data,
+                hint="leave it out",
+            )

@@ -86,9 +86,8 @@ def fit_live(
         plan = read_live_settings(out).plan
     plan = plan or WindowPlan.for_streams(data.train, chunks=config.chunks)
     rate = data.train[0].frames_per_second
-    metrics = train_run(
-        config, out, sequences=window_set(data, plan, seed=config.seed), resume=resume, show=show
-    )
+    windows = window_set(data, plan, seed=config.seed)
+    metrics = train_run(config, out, sequences=windows, dropped=data.dropped, resume=resume, show=show)
     recogniser = load_recogniser(out)
     looks = [look_at(recogniser, stream, plan) for stream in data.validation]
     refractory = min(plan.length, round(0.6 * rate))

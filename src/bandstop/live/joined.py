@@ -72,7 +72,8 @@ class _Idle:
             motion += self.rng.normal(0.0, strength, pose.shape) * np.sin(
                 2 * np.pi * (frequency * clock + phase)
             )
-        return np.asarray(pose + motion * self.size, dtype=np.float64)
+        used = self.poses.any(axis=(0, 1))  # what has two coordinates keeps to its plane
+        return np.asarray(pose + motion * self.size * used, dtype=np.float64)
 
 
 def _transition(begin: Floats, end: Floats, frames: int) -> Floats:

@@ -80,3 +80,5 @@ class LiveData:
     edges: NDArray[np.int64]
     root: int
     joint_names: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    """Recordings that were left out because they cannot be used."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bandstop.record.drop import dropped_text
 from bandstop.record.metrics import LayerSize, Metrics
 from bandstop.report.words import count, duration, percent, share, size
 
@@ -81,6 +82,7 @@ def provenance_rows(run: Metrics) -> list[tuple[str, str]]:
     )
     rows = [
         ("Measured on", run.split),
+        ("Recordings", dropped_text(run.dropped) if run.dropped else ""),
         ("Budget asked", asked or "none"),
         ("Rate asked", "" if run.rate_asked is None else percent(run.rate_asked)),
         ("Rate observed", "" if run.rate_observed is None else percent(run.rate_observed)),

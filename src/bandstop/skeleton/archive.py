@@ -13,13 +13,14 @@ from bandstop.errors import DataError
 from bandstop.files import atomic_write
 from bandstop.skeleton.arrays import open_npz
 from bandstop.skeleton.coerce import as_integers, as_texts
+from bandstop.skeleton.guess import guess_layout, layout_of_names
 from bandstop.skeleton.limits import RAISE, allowed
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["read_archive", "write_archive"]
 
-_REQUIRED = ("joints", "offsets", "labels", "subjects", "split", "edges", "class_names")
-_OPTIONAL = ("sequence_ids", "fold", "name", "root", "joint_names", "layout", "guessed")
+_REQUIRED = ("joints", "offsets", "labels", "subjects", "split", "class_names")
+_OPTIONAL = ("edges", "sequence_ids", "fold", "name", "root", "joint_names", "layout", "guessed")
 _MOST_BESIDE = 128 * 2**20
 """Most bytes of ids, labels and names, which become Python objects one by one."""
 
@@ -42,6 +43,8 @@ def write_archive(s: SequenceSet, path: str | os.PathLike[str]) -> None:
 def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
     """Read a sequence archive; ``sequence_ids``, ``fold``, ``name``, ``root``, ``joint_names`` may be absent.
 
+    So may ``edges``: the bones are then those of a known layout, if it is one, as in a folder.
+
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "set.npz"
     >>> one = SequenceSet.from_sequences([np.ones((5, 3, 3))], labels=[0], class_names=["rest"], name="tiny")
@@ -59,13 +62,19 @@ def read_archive(path: str | os.PathLike[str]) -> SequenceSet:
             raise DataError(f"{rule}; {', '.join(absent)} missing", path=file)
         joints = heads.pop("joints")
         _check_beside(sum(head.bytes for head in heads.values()), file)
-        fields = {name: archive.read(name) for name in heads}
+        fields = {"edges": np.zeros((0, 2), np.int64)} | {name: archive.read(name) for name in heads}
         # Checked with a stand-in that takes no memory, so that a refusal comes before the frames are read.
         s = _built(fields, np.broadcast_to(np.zeros((), joints.dtype), joints.shape), file)
         s = replace(s, joints=archive.read("joints"))
     if not len(s):
         raise DataError("the archive holds no sequence", path=file)
-    return s
+    return s if "edges" in heads else _with_bones(s, rooted="root" in heads)
+
+
+def _with_bones(s: SequenceSet, *, rooted: bool) -> SequenceSet:
+    if s.joint_names:
+        return replace(s, edges=np.array(layout_of_names(s.joint_names).edges, np.int64))
+    return s if rooted else s.with_layout(guess_layout(s.joints), guessed=True)
 
 
 def _check_beside(found: int, file: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstop.skeleton.repair import lost_joints
 from bandstop.skeleton.sequences import SequenceSet
 
 __all__ = ["Description", "Duplicate", "describe"]
@@ -56,6 +57,8 @@ class Description:
     nonfinite_sequences: tuple[str, ...]
     zero_frames: int
     zero_sequences: tuple[str, ...]
+    unusable: Mapping[str, str]
+    """Sequence → the joint, or the first of several, that it never shows: training refuses it."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -70,18 +73,19 @@ class Description:
             "sequences": f"{self.sequences:,} ({self.frames:,} frames)",
             "joints": f"{self.joints}, root {self.root}, {self.edges} edges, {self.layout}",
             "lengths": f"{shortest} to {longest} frames, median {median:g}",
-            "classes": f"{len(self.classes)}: {_counts(self.classes)}",
+            "classes": f"{len(self.classes)}: {_counts(self.classes, most)}" + _range(self.classes, most),
             "subjects": f"{len(self.subjects)}: {_counts(self.subjects, most)}"
             if self.subjects
             else "not told",
-            "split": _counts(self.splits) if self.splits else "none",
+            "split": _counts(self.splits, most) if self.splits else "none",
         }
         if self.folds:
-            facts["folds"] = _counts(self.folds)
+            facts["folds"] = _counts(self.folds, most)
         facts["first frame"] = _frame(self.first_frame, most)
         facts["duplicates"] = self._duplicates(most)
         facts["non-finite"] = _fault(self.nonfinite_values, "values", self.nonfinite_sequences, most)
         facts["zero frames"] = _fault(self.zero_frames, "all-zero frames", self.zero_sequences, most)
+        facts["unusable"] = _unusable(self.unusable, most)
         wrapped = []
         for title, fact in facts.items():
             for number, part in enumerate(fact.split("\n")):
@@ -144,6 +148,7 @@ def describe(s: SequenceSet) -> Description:
         nonfinite_sequences=_owners(s, nonfinite > 0),
         zero_frames=int(zero.sum()),
         zero_sequences=_owners(s, zero),
+        unusable=_unusable_of(s),
     )
 
 
@@ -211,6 +216,30 @@ def _counts(counts: Mapping[str, int], most: int | None = None) -> str:
 
 def _more(count: int, most: int | None) -> str:
     return "" if most is None or count <= most else f" and {count - most:,} more"
+
+
+def _range(counts: Mapping[str, int], most: int | None) -> str:
+    """Of classes that are not all shown, how large they are."""
+    if most is None or len(counts) <= most:
+        return ""
+    fewest, largest = min(counts.values()), max(counts.values())
+    each = f"{fewest:,} each" if fewest == largest else f"{fewest:,} to {largest:,} each"
+    return f" (--all shows them); {each}"
+
+
+def _unusable_of(s: SequenceSet) -> dict[str, str]:
+    lost = lost_joints(s.joints, s.offsets, s.edges)
+    names = s.joint_names or tuple(f"joint {i}" for i in range(s.joints.shape[1]))
+    first = lost.argmax(axis=1)
+    return {str(s.sequence_ids[i]): names[first[i]] for i in np.flatnonzero(lost.any(axis=1))}
+
+
+def _unusable(found: Mapping[str, str], most: int | None) -> str:
+    if not found:
+        return "none"
+    shown = ", ".join(f"{name} ({joint})" for name, joint in list(found.items())[:most])
+    what = "1 sequence never shows" if len(found) == 1 else f"{len(found):,} sequences never show"
+    return f"{what} some joint: {shown}{_more(len(found), most)}; --drop unusable leaves them out"
 
 
 def _fault(count: int, what: str, ids: tuple[str, ...], most: int | None) -> str:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from bandstop.errors import DataError
 from bandstop.record.data_forms import FORMS
-from bandstop.record.reading import AS_IT_SAYS, Reading
+from bandstop.record.reading import AS_IT_SAYS, SAME, Reading
 from bandstop.skeleton.archive import read_archive
+from bandstop.skeleton.flat import refuse_mixture
 from bandstop.skeleton.hands import make_hands
 from bandstop.skeleton.readers.edges import read_edges
-from bandstop.skeleton.readers.folder import read_folder
+from bandstop.skeleton.readers.folder import read_folder, with_joints_known
 from bandstop.skeleton.readers.fpha import read_fpha
 from bandstop.skeleton.readers.jackknife import read_jackknife
 from bandstop.skeleton.readers.mediapipe import read_mediapipe
@@ -28,51 +29,68 @@ from bandstop.skeleton.sequences import SequenceSet
 __all__ = ["FORMS", "load"]
 
 
-def load(spec: str, reading: Reading = AS_IT_SAYS) -> SequenceSet:
+def load(spec: str, reading: Reading = AS_IT_SAYS, *, remembered: bool = False) -> SequenceSet:
     """The sequence set that ``spec`` names, read as ``reading`` says where the data does not say it.
+
+    ``remembered``: the reading is that of a model's training, not said of this data: what the data says
+    itself goes before it, and the model has its own bones.
 
     >>> load("no/such/set")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     bandstop.errors.DataError: no/such/set: no such data; expected hands, hands:SEED, fpha:PATH, ...
     """
-    s = _read(spec, reading)
-    return replace(s, edges=read_edges(_path(reading.edges), s)) if reading.edges else s
+    s = _read(spec, reading, AS_IT_SAYS if remembered else reading)
+    refuse_mixture(s, spec)
+    known = not reading.edges or remembered
+    return s if known else replace(s, edges=read_edges(_path(reading.edges), s))
 
 
-def _read(spec: str, reading: Reading) -> SequenceSet:
+def _read(spec: str, reading: Reading, said: Reading) -> SequenceSet:
+    """``said``: what of the reading is refused where the data says it itself."""
     kind, colon, rest = spec.partition(":")
     if kind == "hands" and (not colon or rest):
-        _refuse(reading, spec, "columns", "layout")
+        _refuse(said, spec, "columns", "layout")
         return _hands(rest)
     if colon and (kind in _READERS or kind in _TOLD):
         if not rest:
             raise DataError(f"a path must follow {kind}:, expected {FORMS}", path=spec)
         if kind in _TOLD:
-            _refuse(reading, spec, "layout")
+            _refuse(said, spec, "layout")
             return _TOLD[kind](_path(rest), reading)
-        _refuse(reading, spec, "columns", "layout")
+        _refuse(said, spec, "columns", "layout")
         return _READERS[kind](rest)
     path = _path(spec)
     if spec and path.is_dir():
         tables = [path / name for name in TABLES if (path / name).is_file()]
         return read_rows(tables[0], reading) if tables else read_folder(path, reading)
     if path.is_file() and path.suffix.lower() == ".csv":
-        _refuse(reading, spec, "layout")
+        _refuse(said, spec, "layout")
         return read_rows(path, reading)
     if path.is_file() and path.suffix.lower() == ".npz":
-        _refuse(reading, spec, "columns", "layout")
-        return read_archive(path)
+        _refuse(said, spec, "columns")
+        return _archive(path, reading, said)
     found = "neither a folder nor an archive .npz" if spec and path.exists() else "no such data"
     raise DataError(found, path=spec or "(nothing)", hint=f"expected {FORMS}")
 
 
 def _refuse(reading: Reading, spec: str, *names: str) -> None:
     for name in names:
-        if getattr(reading, name):
+        if getattr(reading, name) not in ("", SAME):
             raise DataError(
                 f"--{name} is for data that does not say it itself", path=spec, hint="leave it out"
             )
+
+
+def _archive(path: Path, reading: Reading, said: Reading) -> SequenceSet:
+    s = read_archive(path)
+    if s.joint_names and not s.guessed:
+        _refuse(said, str(path), "layout")
+        return s
+    if reading.layout in ("", SAME):
+        return s
+    known = with_joints_known(s, reading.layout)
+    return replace(known, edges=s.edges) if len(s.edges) and not s.guessed else known
 
 
 def _hands(seed: str) -> SequenceSet:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fill_gaps", "lost_joints", "missing_values"]
+__all__ = ["DROP", "fill_gaps", "lost_joints", "missing_values"]
+
+
+DROP = "--drop unusable leaves such sequences out"
+"""What to do about a joint that cannot be repaired, in a verb that has this flag."""
 
 
 def missing_values(joints: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -23,18 +27,27 @@ def missing_values(joints: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def lost_joints(
-    joints: NDArray[np.float32], offsets: NDArray[np.int64], edges: NDArray[np.int64]
+    joints: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    never: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.bool_]:
     """Which joints of which sequence [N, V] cannot be repaired: not finite or zero in every frame.
 
     Zero in every frame of every sequence is the origin of the coordinates and no loss; neither is a whole
     skeleton of zeros beside another one (the second person of a pair is not always there), nor a joint that
-    is zero in a sequence of one frame, nor a single point.
+    is zero in a sequence of one frame, nor a single point. ``never``: which joints are known to be always
+    zero, such as those that a model never saw; unless given, those that are in these very sequences.
 
     >>> frames = np.ones((4, 3, 3), np.float32)
     >>> frames[:2, 2] = np.nan
     >>> lost_joints(frames, np.array([0, 2, 4]), np.array([[0, 1], [1, 2]])).tolist()
     [[False, False, True], [False, False, False]]
+    >>> frames[:, 2] = 0
+    >>> lost_joints(frames, np.array([0, 4]), np.array([[0, 1], [1, 2]])).tolist()
+    [[False, False, False]]
+    >>> lost_joints(frames, np.array([0, 4]), np.array([[0, 1], [1, 2]]), np.zeros(3, bool)).tolist()
+    [[False, False, True]]
     """
     if not len(joints):
         return np.zeros((0, joints.shape[1]), bool)
@@ -44,7 +57,7 @@ def lost_joints(
     if joints.shape[1] == 1:
         return lost
     still = np.logical_and.reduceat(missing | zero, starts, axis=0)
-    still &= (np.diff(offsets) > 1)[:, None] & ~zero.all(axis=0)
+    still &= (np.diff(offsets) > 1)[:, None] & ~(zero.all(axis=0) if never is None else never)
     for part in _components(joints.shape[1], edges):
         absent = still[:, part].all(axis=1) & ~still.all(axis=1)
         still[np.ix_(absent, part)] = False

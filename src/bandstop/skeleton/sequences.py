@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bandstop.errors import DataError
 from bandstop.skeleton.coerce import as_edges, as_integers, as_joints, as_offsets, as_texts
 from bandstop.skeleton.layout import Layout
-from bandstop.skeleton.repair import fill_gaps, lost_joints, missing_values
+from bandstop.skeleton.repair import DROP, fill_gaps, lost_joints, missing_values
 
 __all__ = ["SPLITS", "SequenceSet"]
 
@@ -196,12 +196,18 @@ class SequenceSet:
             layout="" if tuple(names) != self.joint_names else self.layout,
         )
 
-    def repaired(self) -> SequenceSet:
+    def repaired(
+        self,
+        never: NDArray[np.bool_] | None = None,
+        *,
+        hint: str = DROP,
+    ) -> SequenceSet:
         """Joints that are not finite, and all joints of all-zero frames, interpolated over time.
 
-        A joint never seen in a sequence cannot be repaired: :class:`DataError` with the sequence's id.
+        A joint never seen in a sequence cannot be repaired: :class:`DataError` with the sequence's id, and
+        ``hint`` for what to do. ``never``: joints that are always zero, as `lost_joints` takes them.
         """
-        lost = lost_joints(self.joints, self.offsets, self.edges)
+        lost = lost_joints(self.joints, self.offsets, self.edges, never)
         if lost.any():
             sequence, joint = np.argwhere(lost)[0]
             others = int(lost.any(axis=1).sum()) - 1
@@ -209,7 +215,7 @@ class SequenceSet:
             raise DataError(
                 f"sequence {self.sequence_ids[sequence]!s}: joint {joint} has no usable frame"
                 f" (all are non-finite or zero){also}",
-                hint="--drop unusable leaves such sequences out",
+                hint=hint,
             )
         missing = missing_values(self.joints)
         if not missing.any():

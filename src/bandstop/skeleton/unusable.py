@@ -1,20 +1,28 @@
-"""Leaving out sequences that cannot be used."""
+"""Leaving out sequences that cannot be used, and saying so."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
 from bandstop.errors import DataError
+from bandstop.record.drop import dropped_text
 from bandstop.skeleton.repair import lost_joints
 from bandstop.skeleton.sequences import SequenceSet
 
-__all__ = ["drop_unusable"]
+__all__ = ["drop_unusable", "mentioning"]
 
 
-def drop_unusable(s: SequenceSet) -> tuple[SequenceSet, tuple[str, ...]]:
+def drop_unusable(
+    s: SequenceSet, never: NDArray[np.bool_] | None = None
+) -> tuple[SequenceSet, tuple[str, ...]]:
     """``s`` without the sequences in which a joint is zero or not finite in every frame, and their ids.
 
-    These are the sequences that :meth:`SequenceSet.repaired` refuses.
+    These are the sequences that :meth:`SequenceSet.repaired` refuses; ``never`` as there.
 
-    >>> import numpy as np
     >>> good, bad = np.ones((2, 3, 3)), np.ones((2, 3, 3))
     >>> bad[:, 1] = np.nan
     >>> s = SequenceSet.from_sequences([good, bad], labels=[0, 0], class_names=["rest"])
@@ -22,7 +30,7 @@ def drop_unusable(s: SequenceSet) -> tuple[SequenceSet, tuple[str, ...]]:
     >>> len(kept), dropped
     (1, ('1',))
     """
-    lost = lost_joints(s.joints, s.offsets, s.edges).any(axis=1)
+    lost = lost_joints(s.joints, s.offsets, s.edges, never).any(axis=1)
     if not lost.any():
         return s, ()
     if lost.all():
@@ -32,3 +40,21 @@ def drop_unusable(s: SequenceSet) -> tuple[SequenceSet, tuple[str, ...]]:
             path=s.name or None,
         )
     return s.subset(~lost), tuple(s.sequence_ids[lost].tolist())
+
+
+@contextmanager
+def mentioning(dropped: Sequence[str]) -> Iterator[None]:
+    """A refusal of what is left says what was left out: without it the data may look complete.
+
+    >>> with mentioning(["a"]):
+    ...     raise DataError("every class needs a training sequence")
+    Traceback (most recent call last):
+        ...
+    bandstop.errors.DataError: every class needs a training sequence (left out 1 sequence that cannot be ...
+    """
+    try:
+        yield
+    except DataError as problem:
+        if not dropped:
+            raise
+        raise DataError(f"{problem} ({dropped_text(dropped, most=3)})") from problem

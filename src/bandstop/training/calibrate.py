@@ -12,9 +12,11 @@ from torch.nn import functional as F
 
 from bandstop.errors import ConfigError, DataError
 from bandstop.record.rejection import NONE, Rejection
-from bandstop.skeleton import SequenceSet, load
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.split import train_and_test
+from bandstop.skeleton.unusable import mentioning
 from bandstop.training.model_file import Recogniser
+from bandstop.training.recordings import LeftOut, recordings_for, say_nothing
 
 __all__ = ["best_temperature", "choose_rejection", "recordings_to_calibrate", "true_labels"]
 
@@ -44,23 +46,27 @@ def best_temperature(scores: Tensor, labels: Tensor) -> float:
     return grid[int(np.argmin(losses))]
 
 
-def recordings_to_calibrate(recogniser: Recogniser, data: str | None) -> SequenceSet:
-    """``data``, or the part that the run held out with ``--validation``; in the joint order of training."""
+def recordings_to_calibrate(
+    recogniser: Recogniser, data: str | None, say: LeftOut = say_nothing
+) -> SequenceSet:
+    """``data``, or the part that the run held out with ``--validation``; in the joint order of training.
+
+    ``say`` is told what was left out as unusable, if the run leaves any out.
+    """
     config = recogniser.config
-    if data is None:
-        if not config.validation:
-            raise ConfigError(
-                "a threshold is chosen on recordings that were neither trained nor judged on: name some, or "
-                "train with --validation 0.2"
-            )
-        source = load(config.data, config.reading)
-        held = train_and_test(source, validation=config.validation, seed=config.seed)[1]
-        source = source.subset(held)
-    elif data == config.data:
+    if data is None and not config.validation:
+        raise ConfigError(
+            "a threshold is chosen on recordings that were neither trained nor judged on: name some, or "
+            "train with --validation 0.2"
+        )
+    if data == config.data:
         raise ConfigError(f"{data} is what the run was trained on: name recordings that it has not seen")
-    else:
-        source = load(data, config.reading)
-    return recogniser.in_its_order(source.repaired(), where=data or config.data)
+    source, dropped = recordings_for(recogniser, data, say=say)
+    if data is not None:
+        return source
+    with mentioning(dropped):
+        held = train_and_test(source, validation=config.validation, seed=config.seed)[1]
+    return source.subset(held)
 
 
 def true_labels(source: SequenceSet, class_names: Sequence[str]) -> NDArray[np.int64]:

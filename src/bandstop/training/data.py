@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.facing import turned, turns
 from bandstop.skeleton.normalise import Normaliser, centred
 from bandstop.skeleton.split import train_and_test
+from bandstop.skeleton.unusable import mentioning
 from bandstop.training.config import RunConfig
 
 __all__ = ["TrainingData", "data_of_run", "prepare"]
@@ -133,17 +134,28 @@ def _normal_frames(n: Normaliser, chunks: Tensor, sequences: SequenceSet) -> lis
     return found
 
 
-def data_of_run(config: RunConfig, sequences: SequenceSet) -> TrainingData:
-    """`prepare` as a run's config says."""
-    dropped: tuple[str, ...] = ()
-    if config.drop == "unusable":
+def data_of_run(
+    config: RunConfig,
+    sequences: SequenceSet,
+    *,
+    dropped: tuple[str, ...] | None = None,
+    say: Callable[[tuple[str, ...]], None] = lambda dropped: None,
+) -> TrainingData:
+    """`prepare` as a run's config says.
+
+    ``say`` is told what is left out, before anything else is done. ``dropped``: what was left out of
+    ``sequences`` before; None: nothing yet.
+    """
+    if dropped is None and config.drop == "unusable":
         sequences, dropped = drop_unusable(sequences)
-    found = prepare(
-        sequences,
-        chunks=config.chunks,
-        signal=config.seen,
-        normalise=config.normalise,
-        validation=config.validation,
-        seed=config.seed,
-    )
-    return replace(found, dropped=dropped)
+        say(dropped)
+    with mentioning(dropped or ()):
+        found = prepare(
+            sequences,
+            chunks=config.chunks,
+            signal=config.seen,
+            normalise=config.normalise,
+            validation=config.validation,
+            seed=config.seed,
+        )
+    return replace(found, dropped=dropped or ())

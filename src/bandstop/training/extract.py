@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.method import make_many_rates
 from bandstop.training.model_file import load_checkpoint, load_recogniser
+from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.resume import stored_config
 from bandstop.training.run_folder import RunFolder
 
@@ -35,19 +37,29 @@ def extract_run(
     *,
     data: str | None = None,
     sequences: SequenceSet | None = None,
+    say_dropped: LeftOut = say_nothing,
 ) -> Metrics:
     """Extract ``budget`` from the run folder ``run`` into the run folder ``out``; returns its metrics.
 
     The data of training is needed (``data`` where it has moved): the statistics of normalisations are
     measured anew on its training part, and the result is judged on its test part. An extraction that was
-    interrupted is taken up by the same call.
+    interrupted is taken up by the same call. ``say_dropped`` is told which recordings are left out.
     """
     parent = _parent(run)
     settings: dict[str, Any] = BudgetChoice.settings(budget)
     config = replace(parent, **settings, extracted_from=os.path.relpath(run, out.parent))
+
+    def prepared() -> TrainingData:
+        source = sequences
+        if source is None:
+            source = load(data or parent.data, parent.reading, remembered=True)
+        # In the order that the run stored: runs of MediaPipe's data once had our own order.
+        ordered = load_recogniser(run).in_its_order(source, where=data or parent.data)
+        return data_of_run(parent, ordered, say=say_dropped)
+
     with only_writer(out):
         finished = _begin(RunFolder(out), config)
-        return finished or _extract(run, parent, config, budget, RunFolder(out), data, sequences)
+        return finished or _extract(run, parent, config, budget, RunFolder(out), prepared)
 
 
 def _begin(folder: RunFolder, config: RunConfig) -> Metrics | None:
@@ -64,20 +76,16 @@ def _extract(
     config: RunConfig,
     budget: Budget,
     folder: RunFolder,
-    data: str | None,
-    sequences: SequenceSet | None,
+    prepared: Callable[[], TrainingData],
 ) -> Metrics:
-    seconds = read_metrics(run).seconds
-    source = load(data or parent.data, parent.reading) if sequences is None else sequences
-    # In the order that the run stored: runs of MediaPipe's data once had our own order.
-    prepared = data_of_run(parent, load_recogniser(run).in_its_order(source, where=data or parent.data))
-    pruner = _pruner(run, parent, prepared)
-    net = pruner.extract(budget, prepared.calibration(parent.augment))
+    seconds, found = read_metrics(run).seconds, prepared()
+    pruner = _pruner(run, parent, found)
+    net = pruner.extract(budget, found.calibration(parent.augment))
     layers = pruner.described(budget)
     folder.write_config(config)
     if (run / LOG).is_file():
         write_text(folder.path / LOG, (run / LOG).read_text(encoding="utf-8"))
-    return folder.write_result(config, net, prepared, layers, seconds=seconds)
+    return folder.write_result(config, net, found, layers, seconds=seconds)
 
 
 def _parent(run: Path) -> RunConfig:

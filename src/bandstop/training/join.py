@@ -23,6 +23,7 @@ from bandstop.skeleton.parts import Part
 from bandstop.training.config import DistillConfig, RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.model_file import Recogniser, load_recogniser
+from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.resume import stored_config
 from bandstop.training.run_folder import RunFolder
 
@@ -39,13 +40,15 @@ def join_runs(
     data: str | None = None,
     seed: int | None = None,
     sequences: SequenceSet | None = None,
+    say_dropped: LeftOut = say_nothing,
 ) -> Metrics:
     """Join pruned runs of convolutions over time into the run folder ``out``; returns its metrics.
 
     The weights that are kept add up, and so do the multiplications. Signals may differ: the joined network
     sees the parts of all of them. ``data``: where the data of training is now, if it has moved; ``seed``:
     that of the new run, the first one's unless given. A join that was interrupted is taken up. Of a run
-    that is joined itself all networks count, so that the scores are the mean of all.
+    that is joined itself all networks count, so that the scores are the mean of all. ``say_dropped`` is told
+    which recordings are left out.
     """
     _require_different(runs)
     recognisers = [load_recogniser(run) for run in runs]
@@ -58,7 +61,11 @@ def join_runs(
         if not same:
             folder.begin(config, resumable=False)
         torch.set_num_threads(config.threads)
-        prepared = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
+        source = sequences
+        if source is None:
+            source = load(config.data, config.reading, remembered=True)
+            source = recognisers[0].in_its_order(source, where=config.data)
+        prepared = data_of_run(config, source, say=say_dropped)
         net = _join(recognisers, runs, prepared, config)
         folder.write_config(config)
         seconds = sum(read_metrics(run).seconds for run in runs)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bandstop.errors import BandstopError, ConfigError, DataError
 from bandstop.files import atomic_write, naming
 from bandstop.nets import build_net
 from bandstop.record.folder import MODEL
-from bandstop.record.rejection import Answer, Rejection
+from bandstop.record.rejection import NONE, Answer, Rejection
 from bandstop.record.typed_json import build
 from bandstop.skeleton import SequenceSet, match_joints
 from bandstop.skeleton.chunk import ChunkTable
+from bandstop.skeleton.flat import refuse_other_axes
 from bandstop.skeleton.in_space import raw_frames
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.training.config import RunConfig
@@ -49,6 +51,20 @@ class Recogniser:
         """Joints per frame."""
         return len(self.normaliser.node_scale)
 
+    @property
+    def never_seen(self) -> NDArray[np.bool_] | None:
+        """Joints that lay at the origin in every frame of training; None where that is not known.
+
+        That is in old files, and for streams, which are joined of recordings that were moved.
+        """
+        streams = self.class_names[-1:] == (NONE,)
+        return None if not self.pose or streams else ~np.any(self.pose, axis=1)
+
+    @property
+    def flat(self) -> bool | None:
+        """Whether it was trained on two coordinates; None in old files, where that is not known."""
+        return not any(z for _, _, z in self.pose) if self.pose else None
+
     def signals(self, sequences: Sequence[np.ndarray]) -> Tensor:
         """Node signals ``[N, V, S]`` of raw sequences ``[T, V, 3]``, or ``[T, V, 2]`` in the plane z = 0."""
         raw = [raw_frames(frames, self.joints, f"sequence {i}") for i, frames in enumerate(sequences)]
@@ -56,8 +72,19 @@ class Recogniser:
         return self.normaliser(table.chunks(torch.arange(len(table)), self.normaliser.chunks), table.lengths)
 
     def in_its_order(self, s: SequenceSet, *, same: bool = False, where: object = None) -> SequenceSet:
-        """``s`` with its joints in the order of training, matched by name; see `match_joints`."""
-        return match_joints(s, self.joint_names, self.joints, same=same, where=where)
+        """``s`` with its joints in the order of training, matched by name; see `match_joints`.
+
+        The bones are those of training. Two coordinates are refused where it had three, and the reverse.
+        """
+        found = match_joints(s, self.joint_names, self.joints, same=same, where=where)
+        if self.flat is not None:
+            refuse_other_axes(found, self.flat, where)
+        edges = self.normaliser.edges
+        return replace(found, edges=np.array(edges, np.int64)) if edges else found
+
+    def repaired(self, s: SequenceSet, *, hint: str) -> SequenceSet:
+        """``s`` without gaps; a joint that is always zero is refused, unless it was so in training too."""
+        return s.repaired(self.never_seen, hint=hint)
 
     def scores(self, sequences: Sequence[np.ndarray]) -> Tensor:
         """Class scores ``[N, classes]``."""

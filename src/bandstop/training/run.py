@@ -28,6 +28,7 @@ from bandstop.training.loop import Trainer
 from bandstop.training.malloc import keep_freed_memory
 from bandstop.training.method import make_method, net_for
 from bandstop.training.model_file import load_recogniser
+from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.run_folder import RunFolder
 
 __all__ = ["plan_run", "train_run"]
@@ -51,16 +52,24 @@ def train_run(
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
     announce: Announce = lambda plan: None,
+    dropped: tuple[str, ...] | None = None,
+    say_dropped: LeftOut = say_nothing,
 ) -> Metrics:
     """Train as ``config`` says into the folder ``out``; returns the metrics that it writes there.
 
     With ``resume`` the folder must hold a run with the same settings: an interrupted one is continued bit for
     bit, a finished one is left as it is. ``show`` is called with each epoch's row of the log, ``announce``
-    before the first with the budget that is planned, where one is.
+    before the first with the budget that is planned, where one is. ``say_dropped`` is told which recordings
+    are left out as unusable, right after that; ``dropped``: which were left out of ``sequences`` before.
     """
+
+    def prepared(config: RunConfig) -> TrainingData:
+        found = load(config.data, config.reading) if sequences is None else sequences
+        return data_of_run(config, found, dropped=dropped, say=say_dropped)
+
     with only_writer(out):
         return _train(
-            config, RunFolder(out), resume, sequences, show, checkpoint_seconds, tensorboard, announce
+            config, RunFolder(out), resume, prepared, show, checkpoint_seconds, tensorboard, announce
         )
 
 
@@ -68,7 +77,7 @@ def _train(
     config: RunConfig,
     folder: RunFolder,
     resume: bool,
-    sequences: SequenceSet | None,
+    prepared: Callable[[RunConfig], TrainingData],
     show: Show,
     checkpoint_seconds: float,
     tensorboard: bool,
@@ -82,7 +91,7 @@ def _train(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     with telling(f"reading the recordings of {config.data} and preparing their signals"):
-        data = data_of_run(config, load(config.data, config.reading) if sequences is None else sequences)
+        data = prepared(config)
     if not folder.begun:  # a resumed run's config holds the net as it was built
         config = replace(config, net=net_for(config, **data.shape))
     net = build_net(config.net, **data.shape, edges=data.source.edges.tolist())
@@ -99,7 +108,7 @@ def _train(
     return folder.finish(config, trainer, data)
 
 
-def plan_run(config: RunConfig) -> PlannedBudget | None:
+def plan_run(config: RunConfig, say_dropped: LeftOut = say_nothing) -> PlannedBudget | None:
     """The budget that a training as ``config`` says would keep to, by layer, without training.
 
     >>> plan = plan_run(RunConfig(data="hands", rate=0.98))
@@ -108,7 +117,7 @@ def plan_run(config: RunConfig) -> PlannedBudget | None:
     """
     config = config.resolved()
     torch.manual_seed(config.seed)
-    data = data_of_run(config, load(config.data, config.reading))
+    data = data_of_run(config, load(config.data, config.reading), say=say_dropped)
     net = build_net(net_for(config, **data.shape), **data.shape, edges=data.source.edges.tolist())
     return make_method(config, net, config.epochs, data.judge_signals[:1]).planned()
 

@@ -21,14 +21,14 @@ from bandstop.live.projects import Project, export_live_project
 from bandstop.live.recogniser import load_live
 from bandstop.live.studio.static_page import export_page
 from bandstop.record.folder import CONFIG, LIVE, LOG, METRICS, MODEL, REPORT
-from bandstop.skeleton import load
 from bandstop.training.model_file import load_recogniser
+from bandstop.training.recordings import recordings_for
 
 __all__ = ["PACKAGES", "make_package"]
 
 
 def _stream(run: Path) -> np.ndarray:
-    data = joined_live(load(load_recogniser(run).config.data))
+    data = joined_live(recordings_for(load_recogniser(run))[0])
     return max(data.validation, key=len).joints[:3000]
 
 
