@@ -129,8 +129,9 @@ def test_join_puts_runs_side_by_side(say: Say, folder: Path, tmp_path: Path) -> 
     assert say("export", tmp_path / "ab", "--to", "c", "--out", tmp_path / "c").code == 0
     graph = tmp_path / "graph"
     assert say("train", folder, "--rate", 0.8, "--epochs", 1, *SMALL, *QUIET, "--out", graph).code == 0
-    said = say("join", graph, graph, "--out", tmp_path / "no")
-    assert said.code == 2 and "convolutions over time" in said.err
+    for runs, rule in (((graph, members[0]), "convolutions over time"), ((), "at least two pruned runs")):
+        said = say("join", *runs, "--out", tmp_path / "no")
+        assert said.code == 2 and rule in said.err
 
 
 def test_extract_takes_a_budget_out_of_many(say: Say, folder: Path, finished: Path, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ def signal_parts(signal: str) -> tuple[str, ...]:
     for name in names:
         if name not in PARTS:
             remedy = _MOTION if name == "motion" else f"there are {', '.join(PARTS)}"
-            raise ConfigError(f"--signal has no part {name!r}, found {signal!r}; {remedy}")
+            found = "" if name == signal else f", found {signal!r}"
+            raise ConfigError(f"--signal has no part {name!r}{found}; {remedy}")
     if names[0] != "places" or len(set(names)) < len(names):
         raise ConfigError(f"--signal begins with places and has each part once, found {signal!r}")
     return names
