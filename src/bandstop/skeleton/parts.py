@@ -113,7 +113,8 @@ def part_values(name: str, body: Tensor, edges: Edges, root: int, lasting: Tenso
     if name == "distances":
         apart = body - _without_own(body, distance_ends(edges, joints, root))
         # Not .sqrt(): that is a library's vector function, whose last bit depends on the processor.
-        return torch.linalg.vector_norm(apart, dim=-1, keepdim=True)
+        lengths: Tensor = torch.linalg.vector_norm(apart, dim=-1, keepdim=True)
+        return lengths
     if name == "moment":
         slope, offset = moment_line(count)
         moments = torch.arange(count, dtype=body.dtype) * slope - offset
