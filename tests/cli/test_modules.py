@@ -26,7 +26,7 @@ from bandstop.cli import (
     train,
 )
 from bandstop.cli.deploy_run import run_to_deploy
-from bandstop.errors import ExportError
+from bandstop.errors import DataError
 
 MODULES = (
     bench, calibrate, convert, demo, describe, evaluate, export, extract, join, live, plan, predict,
@@ -48,5 +48,5 @@ def test_what_is_exported_and_what_it_is_checked_on(finished: Path) -> None:
     assert model.class_names == ("circle", "line", "rest")
     assert len(samples.sequences) == len(samples.labels) == 5
     assert set(samples.labels.tolist()) <= {0, 1, 2}
-    with pytest.raises(ExportError, match="other classes or joints"):
+    with pytest.raises(DataError, match="trained on 4 joints, the data has 21"):
         run_to_deploy(finished, data="hands")
