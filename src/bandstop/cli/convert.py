@@ -35,10 +35,10 @@ def main(arguments: Sequence[str]) -> int:
     if asked.out.suffix != ".npz":
         raise ConfigError(f"an archive's name must end in .npz, found {asked.out}")
 
-    from bandstop.cli.show import usable
+    from bandstop.cli.show import without_unusable
     from bandstop.skeleton import load, write_archive
 
-    sequences = usable(load(asked.data, asked.reading), asked.drop)
+    sequences = without_unusable(load(asked.data, asked.reading), asked.drop)
     write_archive(sequences, asked.out)
     print(f"{asked.out}: {len(sequences)} sequences, {len(sequences.class_names)} classes")
     return 0

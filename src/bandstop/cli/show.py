@@ -14,7 +14,7 @@ from bandstop.record.metrics import Metrics
 if TYPE_CHECKING:
     from bandstop.skeleton import SequenceSet
 
-__all__ = ["run_table", "tell_dropped", "tell_run", "text_table", "usable", "what_next"]
+__all__ = ["run_table", "tell_dropped", "tell_run", "text_table", "what_next", "without_unusable"]
 
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:
@@ -78,15 +78,11 @@ def what_next(run: Path, metrics: Metrics) -> str:
     return "\n".join(lines)
 
 
-def usable(sequences: SequenceSet, drop: str | None) -> SequenceSet:
+def without_unusable(sequences: SequenceSet, drop: str | None) -> SequenceSet:
     """``sequences`` without those that cannot be used, if that is asked for; says which were left out."""
-    if drop is None:
-        return sequences
-    from bandstop.skeleton import drop_unusable
+    from bandstop.skeleton.unusable import usable
 
-    kept, dropped = drop_unusable(sequences)
-    tell_dropped(dropped)
-    return kept
+    return usable(sequences, drop, say=tell_dropped)[0]
 
 
 def tell_dropped(dropped: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from bandstop.live.joined import gestures_and_idle, join_sequences
 from bandstop.live.sessions import sessions_live
 from bandstop.live.stream import LiveData, Stream
 from bandstop.record.reading import AS_IT_SAYS, Reading
-from bandstop.skeleton import SequenceSet, drop_unusable, load
+from bandstop.skeleton import SequenceSet, load
 from bandstop.skeleton.layouts import HAND
 from bandstop.skeleton.split import train_and_test
-from bandstop.skeleton.unusable import mentioning
+from bandstop.skeleton.unusable import LeftOut, mentioning, say_nothing, usable
 
 __all__ = ["LiveData", "hands_live", "joined_live", "load_live_data"]
 
@@ -73,7 +73,7 @@ def load_live_data(
     frames_per_second: float = 30.0,
     reading: Reading = AS_IT_SAYS,
     drop: str | None = None,
-    say: Callable[[tuple[str, ...]], None] = lambda dropped: None,
+    say: LeftOut = say_nothing,
 ) -> LiveData:
     """Streams of ``data``, named as for `bandstop train`; sequences of a class `none` are idle recordings.
 
@@ -86,11 +86,7 @@ def load_live_data(
     if kind == "jackknife" and (sessions := Path(rest).expanduser()).joinpath("sessions").is_dir():
         _refuse(reading, data, drop)
         return sessions_live(sessions)
-    sequences = load(data, reading)
-    dropped: tuple[str, ...] = ()
-    if drop == "unusable":
-        sequences, dropped = drop_unusable(sequences)
-        say(dropped)
+    sequences, dropped = usable(load(data, reading), drop, say=say)
     if sequences.lengths.max() < 2:
         raise DataError("streams are made of moving gestures; every sequence here has one frame only")
     with mentioning(dropped):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,7 +13,14 @@ from bandstop.record.drop import dropped_text
 from bandstop.skeleton.repair import lost_joints
 from bandstop.skeleton.sequences import SequenceSet
 
-__all__ = ["drop_unusable", "mentioning"]
+__all__ = ["LeftOut", "drop_unusable", "mentioning", "say_nothing", "usable"]
+
+LeftOut = Callable[[Sequence[str]], None]
+"""Told the names of recordings that were left out, right after that."""
+
+
+def say_nothing(dropped: Sequence[str]) -> None:
+    """For whom it does not matter what was left out."""
 
 
 def drop_unusable(
@@ -40,6 +47,21 @@ def drop_unusable(
             path=s.name or None,
         )
     return s.subset(~lost), tuple(s.sequence_ids[lost].tolist())
+
+
+def usable(
+    s: SequenceSet, drop: str | None, never: NDArray[np.bool_] | None = None, *, say: LeftOut = say_nothing
+) -> tuple[SequenceSet, tuple[str, ...]]:
+    """As ``drop_unusable``, told to ``say``; where ``drop`` is None, ``s`` as it is.
+
+    >>> usable(SequenceSet.from_sequences([np.ones((2, 3, 3))], labels=[0], class_names=["rest"]), None)[1]
+    ()
+    """
+    if drop is None:
+        return s, ()
+    kept, dropped = drop_unusable(s, never)
+    say(dropped)
+    return kept, dropped
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from bandstop.errors import ConfigError, DataError
 from bandstop.record.rejection import NONE, Rejection
 from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.split import train_and_test
-from bandstop.skeleton.unusable import mentioning
+from bandstop.skeleton.unusable import LeftOut, mentioning, say_nothing
 from bandstop.training.model_file import Recogniser
-from bandstop.training.recordings import LeftOut, recordings_for, say_nothing
+from bandstop.training.recordings import recordings_for
 
 __all__ = ["best_temperature", "choose_rejection", "recordings_to_calibrate", "true_labels"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +13,13 @@ from torch import Generator, Tensor
 
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.signal import signal_parts
-from bandstop.skeleton import SequenceSet, drop_unusable
+from bandstop.skeleton import SequenceSet
 from bandstop.skeleton.augment import Augmentation
 from bandstop.skeleton.chunk import ChunkTable
 from bandstop.skeleton.facing import turned, turns
 from bandstop.skeleton.normalise import Normaliser, centred
 from bandstop.skeleton.split import train_and_test
-from bandstop.skeleton.unusable import mentioning
+from bandstop.skeleton.unusable import LeftOut, mentioning, say_nothing, usable
 from bandstop.training.config import RunConfig
 
 __all__ = ["TrainingData", "data_of_run", "prepare"]
@@ -139,17 +139,16 @@ def data_of_run(
     sequences: SequenceSet,
     *,
     dropped: tuple[str, ...] | None = None,
-    say: Callable[[tuple[str, ...]], None] = lambda dropped: None,
+    say: LeftOut = say_nothing,
 ) -> TrainingData:
     """`prepare` as a run's config says.
 
     ``say`` is told what is left out, before anything else is done. ``dropped``: what was left out of
     ``sequences`` before; None: nothing yet.
     """
-    if dropped is None and config.drop == "unusable":
-        sequences, dropped = drop_unusable(sequences)
-        say(dropped)
-    with mentioning(dropped or ()):
+    if dropped is None:
+        sequences, dropped = usable(sequences, config.drop, say=say)
+    with mentioning(dropped):
         found = prepare(
             sequences,
             chunks=config.chunks,
@@ -158,4 +157,4 @@ def data_of_run(
             validation=config.validation,
             seed=config.seed,
         )
-    return replace(found, dropped=dropped or ())
+    return replace(found, dropped=dropped)

@@ -19,11 +19,11 @@ from bandstop.record.budget import BudgetChoice
 from bandstop.record.folder import CONFIG, LATENTS, LOG, read_metrics
 from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet, load
+from bandstop.skeleton.unusable import LeftOut, say_nothing
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.method import make_many_rates
 from bandstop.training.model_file import load_checkpoint, load_recogniser
-from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.resume import stored_config
 from bandstop.training.run_folder import RunFolder
 

@@ -20,10 +20,10 @@ from bandstop.record.signal import PARTS, SHARED, signal_parts
 from bandstop.skeleton import SequenceSet, load
 from bandstop.skeleton.normalise import Normaliser
 from bandstop.skeleton.parts import Part
+from bandstop.skeleton.unusable import LeftOut, say_nothing
 from bandstop.training.config import DistillConfig, RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.model_file import Recogniser, load_recogniser
-from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.resume import stored_config
 from bandstop.training.run_folder import RunFolder
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from bandstop.record.reading import AS_IT_SAYS, SAME, Reading
-from bandstop.skeleton import SequenceSet, drop_unusable, load
+from bandstop.skeleton import SequenceSet, load
+from bandstop.skeleton.unusable import LeftOut, say_nothing, usable
 from bandstop.training.model_file import Recogniser
 
-__all__ = ["CONVERT", "LeftOut", "recordings_for", "say_nothing"]
-
-LeftOut = Callable[[Sequence[str]], None]
-"""Told the names of recordings that were left out, right after that."""
+__all__ = ["CONVERT", "recordings_for"]
 
 CONVERT = "`bandstop convert DATA OUT.npz --drop unusable` writes the data without such sequences"
 """What to do in a verb that cannot leave any out itself."""
-
-
-def say_nothing(dropped: Sequence[str]) -> None:
-    """For whom it does not matter what was left out."""
 
 
 def recordings_for(
@@ -40,8 +32,5 @@ def recordings_for(
     reading = run.config.reading if remembered else reading
     source = load(where, reading, remembered=remembered)
     source = run.in_its_order(source, same=reading.layout == SAME, where=where)
-    dropped: tuple[str, ...] = ()
-    if drop or run.config.drop:
-        source, dropped = drop_unusable(source, run.never_seen)
-        say(dropped)
+    source, dropped = usable(source, drop or run.config.drop, run.never_seen, say=say)
     return run.repaired(source, hint=hint), dropped

@@ -21,6 +21,7 @@ from bandstop.nets.inference import for_inference
 from bandstop.record.folder import LOG
 from bandstop.record.metrics import Metrics
 from bandstop.skeleton import SequenceSet, load
+from bandstop.skeleton.unusable import LeftOut, say_nothing
 from bandstop.training.config import RunConfig
 from bandstop.training.data import TrainingData, data_of_run
 from bandstop.training.distil import Teacher
@@ -28,7 +29,6 @@ from bandstop.training.loop import Trainer
 from bandstop.training.malloc import keep_freed_memory
 from bandstop.training.method import make_method, net_for
 from bandstop.training.model_file import load_recogniser
-from bandstop.training.recordings import LeftOut, say_nothing
 from bandstop.training.run_folder import RunFolder
 
 __all__ = ["plan_run", "train_run"]
