@@ -1,5 +1,7 @@
 """One layer on its own: attach, freeze, hold."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -68,3 +70,17 @@ def test_layers_together_know_sizes_padding_and_thresholds(padding: int | None) 
     for layer in layers:
         layer.attach(BandStop(Hard(), torch.tensor(1.0)), layer.latent.detach().clone())
     assert list(layers.thresholds()) == ["0.weight", "1.weight"]
+
+
+def test_a_copy_does_not_take_a_gain_that_was_known_for_the_gain_it_has() -> None:
+    """The counters of changes begin anew in copied tensors, and may come to the number that was noted."""
+    for changes in range(4):
+        band = BandStop(Soft(), torch.tensor(2.0), learn_gain=False)
+        band.load_state_dict(band.state_dict())
+        for _ in range(changes):
+            band.stretch.fill_(1.0)
+        _ = band.gain
+        other = copy.deepcopy(band)
+        for number in range(1, 4):
+            other.stretch.fill_(float(number))
+            assert float(other.gain) == 2.0 * number

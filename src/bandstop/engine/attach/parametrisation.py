@@ -42,6 +42,10 @@ class _KnownGain(NamedTuple):
             return False
         return first._version == self.versions[0] and second._version == self.versions[1]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy knows nothing: versions of copied tensors are counted anew, and could be these by chance."""
+        return type(None), ()
+
 
 class BandStop(OptionalMask):
     """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M.
