@@ -2,10 +2,13 @@ r"""One training for every budget beside a training for each: accuracy against t
 
     python benchmarks/one_training.py --data fpha=PATH --data hands=hands --runs FOLDER \
         --out benchmarks/results/one_training.json
+    python benchmarks/one_training.py --net tcn --data fpha=PATH --runs FOLDER --seeds 0 1 2 3 4 5 --trials \
+        --out benchmarks/results/one_training_trials.json
 
 Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with latents
-held to the prior, and every rate is extracted from it, also rates between those. It can be interrupted: what
-the result file holds already is not done again.
+held to the prior or as the default has them, and every rate is extracted from it, also rates between those.
+It can be interrupted: what the result file holds already is not done again. With ``--trials`` the settings of
+the sweep are tried on a held-out quarter of the training split, and the test split is not seen.
 """
 
 from __future__ import annotations
@@ -34,8 +37,19 @@ RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-KINDS = ("at once, held", "at once, 3× epochs")  # the second with the latents' own quantiles
+KINDS = ("at once, held", "at once, default")  # the second with the latents' own quantiles
 EPOCHS = {"fpha": 200, "hands": 80}
+TRIAL_EPOCHS = {"fpha": 150, "hands": 80}
+TRIALS: dict[str, dict[str, float]] = {
+    "as it is": {},
+    "learning rate 0.5 of the usual": {"lr": 0.5},
+    "learning rate 0.2": {"lr": 0.2},
+    "lowest rate at 20 % of the training": {"sweep_from": 0.2},
+    "average over 4 %": {"sweep_average": 0.04},
+    "no average": {"sweep_average": 0.0},
+    "no dropout": {"dropout": 0.0},
+}
+"""What was tried: learning rates relative to those of a training for one rate."""
 COST = "processor.json"
 
 
@@ -87,13 +101,36 @@ def separate(results: Results, name: str, base: RunConfig, runs: Path) -> None:
             results.add(metrics, **key, processor_seconds=cost)
 
 
-def at_once(results: Results, name: str, base: RunConfig, runs: Path, kind: str) -> None:
+def changed(config: RunConfig, trial: dict[str, float]) -> RunConfig:
+    """``config`` with the settings of a trial."""
+    rest = dict(trial)
+    if (lr := rest.pop("lr", None)) is not None:
+        usual = RunConfig().optim
+        optim = replace(config.optim, lr=lr * usual.lr, latent_lr=lr * usual.latent_lr)
+        config = replace(config, optim=optim)
+    if (dropout := rest.pop("dropout", None)) is not None:
+        config = replace(config, net=replace(config.net, dropout=dropout))
+    return replace(config, prune=replace(config.prune, **rest))  # type: ignore[arg-type]
+
+
+def at_once(
+    results: Results, name: str, base: RunConfig, runs: Path, kind: str, trial: str | None = None
+) -> None:
     """One net, and every rate extracted from it."""
-    ranged, word = replace(base, rates=RANGE), "held" if kind == KINDS[0] else "3x"
-    config = many_rates(held(ranged) if word == "held" else ranged)
+    ranged, word = replace(base, rates=RANGE), "held" if kind == KINDS[0] else "default"
+    config = changed(many_rates(held(ranged) if word == "held" else ranged), TRIALS[trial or "as it is"])
+    tried = {} if trial is None else {"trial": trial}
+    word += "" if trial is None else "-trial" + str(list(TRIALS).index(trial))
     folder = runs / f"{name}-at-once-{word}-s{base.seed}"
-    for rate in sorted((*RATES, *BETWEEN)):
-        key = {"data": name, "kind": kind, "epochs": config.epochs, "rate": rate, "seed": base.seed}
+    for rate in sorted(RATES if trial else (*RATES, *BETWEEN)):
+        key = {
+            "data": name,
+            "kind": kind,
+            "epochs": config.epochs,
+            "rate": rate,
+            "seed": base.seed,
+            **tried,
+        }
         if not results.has(**key):
             _, cost = trained(config, folder)
             out = runs / f"{name}-at-once-{word}-{rate}-s{base.seed}"
@@ -113,19 +150,22 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS[:1])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--net", choices=("gcn", "tcn"), default="gcn")
     parser.add_argument("--only", choices=("separate", "at-once"))
+    parser.add_argument("--trials", nargs="*", choices=TRIALS, metavar="TRIAL")
     asked = parser.parse_args()
     results = Results(asked.out)
     for seed in asked.seeds:
         for name, data in (spec.split("=", 1) for spec in asked.data):
-            net = NetConfig(kind=asked.net)
-            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=net)
+            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=NetConfig(kind=asked.net))
+            if asked.trials is not None:
+                base = replace(base, epochs=TRIAL_EPOCHS[name], validation=0.25)
             if asked.only != "at-once":
                 separate(results, name, base, asked.runs)
             for kind in asked.kinds if asked.only != "separate" else ():
-                at_once(results, name, base, asked.runs, kind)
+                for trial in [None] if asked.trials is None else asked.trials or list(TRIALS):
+                    at_once(results, name, base, asked.runs, kind, trial)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Make docs/one-training.md and its picture from one_training.json and one_training_tcn.json.
+"""Make docs/one-training.md and its picture from one_training.json, …_tcn.json and …_trials.json.
 
 python benchmarks/one_training_page.py
 """
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "one_training.json", ROOT / "docs" / "one-training.md"
 PICTURE = ROOT / "docs" / "one-training.png"
 TEXT = ROOT / "benchmarks" / "one_training_page.txt"
-MANY, EARLIER = "at once, held", "at once, 3× epochs"
+MANY, DEFAULT = "at once, held", "at once, default"
 NEAR = 1.0  # points that a rate may be behind its separate nets
 NAMES = {
     "hands-tcn": "built-in hands, TCN",
@@ -29,16 +29,49 @@ NAMES = {
 
 def read_rows() -> list[dict[str, Any]]:
     """The rows of both networks, those of the TCN under names of their own, in the order of ``NAMES``."""
-    rows: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
-    tcn = json.loads(RESULTS.with_stem("one_training_tcn").read_text(encoding="utf-8"))["rows"]
-    rows += [{**row, "data": f"{row['data']}-tcn"} for row in tcn]
+    tcn = _read(RESULTS.with_stem("one_training_tcn"))
+    rows = _read(RESULTS) + [{**row, "data": f"{row['data']}-tcn"} for row in tcn]
     return sorted(rows, key=lambda row: list(NAMES).index(row["data"]))
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return found
+
+
+def _trials(rows: list[dict[str, Any]]) -> str:
+    """Differences to separate nets of the same quarter, a row per trial."""
+    rates = sorted({row["rate"] for row in rows})
+    alone = {(r["seed"], r["rate"]): r["accuracy"] for r in rows if r["kind"] == "separate"}
+    lines = ["| settings | " + " | ".join(f"{rate:.0%}" for rate in rates) + " | all | quarters |"]
+    lines.append("|---|" + "---:|" * (len(rates) + 2))
+    tried = [row for row in rows if "trial" in row]
+    for kind, trial in dict.fromkeys((row["kind"], row["trial"]) for row in tried):
+        own = [row for row in tried if (row["kind"], row["trial"]) == (kind, trial)]
+        cells = []
+        for rate in (*rates, None):
+            seeds = sorted({row["seed"] for row in own})
+            each = [
+                statistics.mean(
+                    row["accuracy"] - alone[row["seed"], row["rate"]]
+                    for row in own
+                    if row["seed"] == seed and rate in (None, row["rate"])
+                )
+                for seed in seeds
+            ]
+            error = statistics.stdev(each) / len(each) ** 0.5 if len(each) > 1 else 0.0
+            cells.append(f"{statistics.mean(each):+.1f} ± {error:.1f}")
+        name = f"{kind.removeprefix('at once, ')}, {trial}"
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {len(seeds)} |")
+    return "\n".join(lines) + "\n"
 
 
 def page(rows: list[dict[str, Any]]) -> str:
     """The whole page."""
     parts = [
-        TEXT.read_text(encoding="utf-8").replace("@VERDICT@", _summary(rows)),
+        TEXT.read_text(encoding="utf-8")
+        .replace("@VERDICT@", _summary(rows))
+        .replace("@TRIALS@", _trials(_read(RESULTS.with_stem("one_training_trials")))),
         "![Accuracy against the number of kept connections](one-training.png)",
         "",
     ]
@@ -56,13 +89,13 @@ def _summary(rows: list[dict[str, Any]]) -> str:
         + " | cost, in separate trainings |",
         "|---|" + "---:|" * (len(rates) + 1),
     ]
-    for data in dict.fromkeys(row["data"] for row in rows):
+    for data, kind in dict.fromkeys((row["data"], row["kind"]) for row in rows if row["kind"] != "separate"):
         own = [row for row in rows if row["data"] == data]
-        pairs = [_pairs(_by_kind(own, rate)) for rate in rates]
+        pairs = [_pairs(_by_kind(own, rate), kind) for rate in rates]
         shown = [_gap(found) for found in pairs]
         means, seeds = _mean_costs(own), max(map(len, pairs))
-        name = f"{NAMES[data]} ({seeds} seed{'s' * (seeds > 1)})"
-        lines.append(f"| {name} | " + " | ".join(shown) + f" | {means[MANY] / means['separate']:.2f} |")
+        name = f"{NAMES[data]}, {kind.removeprefix('at once, ')} ({seeds} seed{'s' * (seeds > 1)})"
+        lines.append(f"| {name} | " + " | ".join(shown) + f" | {means[kind] / means['separate']:.2f} |")
     return "\n".join([*lines, "", "Bold: the aim is missed."]) + "\n"
 
 
@@ -74,7 +107,7 @@ def _gap(pairs: list[float]) -> str:
 
 
 def _by_kind(rows: list[dict[str, Any]], rate: float) -> dict[str, list[dict[str, Any]]]:
-    return {k: [r for r in rows if r["rate"] == rate and r["kind"] == k] for k in ("separate", MANY)}
+    return {k: [r for r in rows if r["rate"] == rate and r["kind"] == k] for k in ("separate", MANY, DEFAULT)}
 
 
 def _mean_costs(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -113,9 +146,9 @@ def _difference(here: dict[str, list[dict[str, Any]]]) -> str:
     return f"{statistics.mean(pairs):+.2f} ({min(pairs):+.1f} to {max(pairs):+.1f})"
 
 
-def _pairs(here: dict[str, list[dict[str, Any]]]) -> list[float]:
+def _pairs(here: dict[str, list[dict[str, Any]]], kind: str = MANY) -> list[float]:
     alone = {row["seed"]: row["accuracy"] for row in here.get("separate", [])}
-    return [row["accuracy"] - alone[row["seed"]] for row in here.get(MANY, []) if row["seed"] in alone]
+    return [row["accuracy"] - alone[row["seed"]] for row in here.get(kind, []) if row["seed"] in alone]
 
 
 def _verdict(rows: list[dict[str, Any]]) -> list[str]:
@@ -143,8 +176,7 @@ def _cost(rows: list[dict[str, Any]], kinds: list[str]) -> list[str]:
     lines = []
     for kind in kinds:
         said = f"- {kind}: {means[kind]:.1f} s for a training of {epochs[kind]} epochs"
-        said += ", measured earlier" if kind == EARLIER else ""
-        if kind == MANY:
+        if kind != "separate":
             took = statistics.median(row["extraction_seconds"] for row in rows if row["kind"] == kind)
             said += f", as much as **{means[kind] / means['separate']:.2f} separate trainings**;"
             said += f" each extraction {took:.1f} s"
@@ -160,7 +192,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(row["data"] for row in rows))
     picture = Figure(figsize=(11.2, 4.0 * math.ceil(len(names) / 2)), layout="constrained")
     FigureCanvasAgg(picture)
-    colours = {"separate": "#000000", MANY: "#d55e00", EARLIER: "#0072b2"}
+    colours = {"separate": "#000000", MANY: "#d55e00", DEFAULT: "#0072b2"}
     for place, data in enumerate(names, 1):
         axes = picture.add_subplot(math.ceil(len(names) / 2), 2, place)
         for kind, colour in colours.items():

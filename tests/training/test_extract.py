@@ -1,6 +1,7 @@
 """A run trained for many rates, and the runs extracted from it."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from bandstop.record.folder import LATENTS, read_metrics
 from bandstop.skeleton import SequenceSet, write_archive
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 from bandstop.training.extract import extract_run
-from bandstop.training.model_file import load_recogniser
+from bandstop.training.model_file import load_checkpoint, load_recogniser, save_checkpoint
+from bandstop.training.resume import stored_config
 from bandstop.training.run import train_run
 
 CONFIG = RunConfig(
@@ -145,6 +147,39 @@ def test_the_command_line(tiny: SequenceSet, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_settings_of_many_rates_are_checked() -> None:
-    for bad in ({"passes": 0}, {"self_share": 1.5}):
+    for bad in ({"waypoints": 0}, {"sweep_average": 1.5}, {"sweep_from": 0.9, "sweep_until": 0.5}):
         with pytest.raises(ConfigError):
             PruneConfig(**bad)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prune": PruneConfig(ramp=0.5)},
+        {"prune": PruneConfig(freeze=0.6)},
+        {"optim": OptimConfig(batch=27, average=0.9)},
+    ],
+)
+def test_settings_that_a_sweep_would_pass_over_are_refused(
+    tiny: SequenceSet, tmp_path: Path, change: dict[str, PruneConfig | OptimConfig]
+) -> None:
+    with pytest.raises(ConfigError, match="is for one rate"):
+        train_run(replace(CONFIG, **change), tmp_path / "no", sequences=tiny)
+
+
+def test_runs_of_version_0_1_are_read_and_those_for_many_rates_not_extracted_from(
+    run: Path, tiny: SequenceSet, tmp_path: Path
+) -> None:
+    old = tmp_path / "old"
+    shutil.copytree(run, old)
+    stored = json.loads((old / "config.json").read_text())
+    new = ("sweep_from", "sweep_until", "sweep_average", "waypoints")
+    kept = {name: value for name, value in stored["prune"].items() if name not in new}
+    several = {"passes": 3, "self_share": 0.5, "follow": False, "ramp": 0.5, "freeze": 0.6, "gate": "hard"}
+    (old / "config.json").write_text(json.dumps(stored | {"prune": kept | several}))
+    state = load_checkpoint(old / LATENTS)
+    del state["method"]["waypoints"]
+    save_checkpoint(old / LATENTS, state)
+    assert stored_config(old).prune.freeze == 0.6
+    with pytest.raises(ConfigError, match="earlier version of bandstop"):
+        extract_run(old, Budget.rate(0.9), tmp_path / "no", sequences=tiny)

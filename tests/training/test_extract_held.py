@@ -70,12 +70,10 @@ def test_killed_and_resumed_gives_the_same_bits(
     assert all(torch.equal(one[k], two[k]) for k in one)
 
 
-def test_the_log_shows_the_fit_until_the_order_is_fixed(tiny: SequenceSet, tmp_path: Path) -> None:
+def test_the_log_shows_the_fit_of_the_whole_sweep(tiny: SequenceSet, tmp_path: Path) -> None:
     train_run(replace(CONFIG, epochs=20), tmp_path / "run", sequences=tiny)
     rows = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
-    before, after = rows[10], rows[-1]  # held at every step; the order was fixed
-    assert before["kl"] < 0.1 and "fit" in before
-    assert after["kl"] is None and "fit" not in after and after["layers"]
+    assert rows[-1]["kl"] < 0.1 < rows[0]["kl"] and "fit" in rows[-1]  # the hold rises on the way
 
 
 def test_it_learns_at_every_rate(tiny: SequenceSet, tmp_path: Path) -> None:
@@ -90,7 +88,7 @@ def test_a_budget_that_was_not_covered_is_refused(run: Path, tiny: SequenceSet, 
         extract_run(run, Budget.rate(0.3), tmp_path / "low", sequences=tiny)
 
 
-def test_the_command_line(tiny: SequenceSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(tiny: SequenceSet, tmp_path: Path) -> None:
     write_archive(tiny, tmp_path / "tiny.npz")
     data, out = str(tmp_path / "tiny.npz"), str(tmp_path / "any")
     words = ["train", data, "--rates", "0.5:0.95", "--preset", "held", "--epochs", "3", "--out", out]
@@ -99,7 +97,3 @@ def test_the_command_line(tiny: SequenceSet, tmp_path: Path, capsys: pytest.Capt
     assert main(["extract", out, "--rate", "0.9", "--out", str(tmp_path / "any90")]) == 0
     metrics = read_metrics(tmp_path / "any90")
     assert metrics.weights_kept == Budget.rate(0.9).connections(prunable=metrics.weights_total)
-    capsys.readouterr()
-    refused = [*words[:-1], str(tmp_path / "no"), "--prior", "laplace", "--prune.follow", "--quiet"]
-    assert main(refused) == 2
-    assert "gaussian prior" in capsys.readouterr().err

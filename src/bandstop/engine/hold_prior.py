@@ -21,7 +21,7 @@ from bandstop.errors import ConfigError
 from bandstop.method.priors import Prior
 from bandstop.method.transport import transport_
 
-__all__ = ["held_thresholds", "pull_to_prior"]
+__all__ = ["held_thresholds", "pull_one", "pull_to_prior"]
 
 
 @torch.no_grad()
@@ -30,20 +30,22 @@ def pull_to_prior(layers: Sequence[PrunedLayer], prior: Prior, fraction: float) 
 
     Returns the prior's scale s in each layer as it is then.
     """
-    scales: dict[str, Tensor] = {}
-    for layer in layers:
-        latent = layer.latent.detach()
-        if is_sharded(latent):
-            raise ConfigError(
-                "latents cannot be held to the prior where weights are sharded: build the pruner with "
-                "another threshold, or train with DistributedDataParallel"
-            )
-        free, row = layer.free(latent), layer.padding
-        scales[layer.name] = transport_(free, prior, fraction)
-        if row is not None and 0 < row < len(latent) - 1:  # a copy
-            latent[:row].copy_(free[:row])
-            latent[row + 1 :].copy_(free[row:])
-    return scales
+    return {layer.name: pull_one(layer, layer.latent.detach(), prior, fraction) for layer in layers}
+
+
+def pull_one(layer: PrunedLayer, latent: Tensor, prior: Prior, fraction: float) -> Tensor:
+    """Move ``latent``, numbers of the shape of the layer's latents, and return the prior's scale s."""
+    if is_sharded(latent):
+        raise ConfigError(
+            "latents cannot be held to the prior where weights are sharded: build the pruner with "
+            "another threshold, or train with DistributedDataParallel"
+        )
+    free, row = layer.free(latent), layer.padding
+    scale = transport_(free, prior, fraction)
+    if row is not None and 0 < row < len(latent) - 1:  # a copy
+        latent[:row].copy_(free[:row])
+        latent[row + 1 :].copy_(free[row:])
+    return scale
 
 
 def held_thresholds(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-__all__ = ["Constant", "Geometric", "Ramp", "Rise", "Schedule", "Window"]
+__all__ = ["Constant", "Geometric", "Ramp", "Rise", "Schedule", "Sweep", "Window"]
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,47 @@ class Window(Schedule):
             return 0.0
         left: float = max(1 - progress / self.end, 0.0) ** self.power
         return self.value * left
+
+
+@dataclass(frozen=True)
+class Sweep(Schedule):
+    """A rate that rises to ``low`` until ``begin``, as a cubic ``Ramp`` does, and on to ``high`` until
+    ``end``, by equal ratios of what is kept.
+
+    Called it gives, as a ramp does, the share of the final pruning that applies: ``rate / high``.
+
+    >>> sweep = Sweep(0.5, 0.98, begin=0.3, end=0.9)
+    >>> [round(sweep.rate(p), 3) for p in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0)]
+    [0.0, 0.352, 0.5, 0.9, 0.98, 0.98]
+    >>> sweep(1.0)
+    1.0
+    """
+
+    low: float
+    high: float
+    begin: float = 0.3
+    end: float = 0.95
+
+    def __call__(self, progress: float) -> float:
+        return min(self.rate(progress) / self.high, 1.0)
+
+    def rate(self, progress: float) -> float:
+        """The rate at a moment of training."""
+        if progress < self.begin:
+            return Ramp(0.0, self.low, end=self.begin)(progress)
+        return self.at((progress - self.begin) / max(self.end - self.begin, 1e-12))
+
+    def at(self, place: float) -> float:
+        """The rate at a place of the range: ``low`` at 0, ``high`` at 1."""
+        if not 0 < place < 1:
+            return self.low if place <= 0 else self.high
+        return 1 - math.exp((1 - place) * math.log(1 - self.low) + place * math.log(1 - self.high))
+
+    def place(self, rate: float) -> float:
+        """Where in the range a rate lies.
+
+        >>> round(Sweep(0.5, 0.98).place(0.9), 3), Sweep(0.5, 0.98).place(0.3)
+        (0.5, 0.0)
+        """
+        most, fewest = math.log(1 - self.low), math.log(1 - self.high)
+        return min(max((math.log(1 - rate) - most) / (fewest - most), 0.0), 1.0)

@@ -19,13 +19,15 @@ __all__ = [
     "HOLD",
     "HOLD_FIRST",
     "HOLD_POWER",
-    "MANY_RATES_EPOCHS",
-    "MANY_RATES_FREEZE",
-    "MANY_RATES_LEAK",
-    "MANY_RATES_RAMP",
     "PAPER",
     "PAPER_COOL",
     "PAPER_KL",
+    "SWEEP_AVERAGE",
+    "SWEEP_EPOCHS",
+    "SWEEP_FROM",
+    "SWEEP_LR",
+    "SWEEP_UNTIL",
+    "WAYPOINTS",
     "Allocation",
     "Coordinates",
     "Count",
@@ -148,15 +150,14 @@ rate applies, and the power with which it rises between."""
 FINETUNE_RAMP, FINETUNE_FREEZE = 0.5, 0.7
 """Share of a fine-tuning over which the rate rises, and after which the mask is fixed."""
 
-MANY_RATES_RAMP = 0.5
-"""Share of training over which the rate rises when many rates share the latents: earlier than for one
-rate."""
-MANY_RATES_FREEZE = 0.6
-"""Share of training after which the order of the connections is fixed."""
-MANY_RATES_LEAK = 0.03
-"""Gradient that reaches a stopped weight when many rates share held latents. An optimiser that divides by the
-size of gradients moves a weight that no rate keeps as fast as with any other leak, while one that a lower
-rate keeps hardly sees what a higher rate wants of it."""
-MANY_RATES_EPOCHS = 3
-"""Epochs of a training for many rates for each of a training for one, unless latents are held: then there are
-as many, so that with three passes per step it costs about as much as three trainings."""
+SWEEP_FROM, SWEEP_UNTIL = 0.3, 0.95
+"""Many rates: shares of training at which the rate has risen to the lowest and to the highest."""
+SWEEP_AVERAGE = 0.02
+"""Many rates: over which share of training parameters are averaged."""
+WAYPOINTS = 16
+"""Many rates: the averages kept between the lowest and the highest rate."""
+SWEEP_EPOCHS = 2.65
+"""Epochs of a training for many rates for each of a training for one: it costs less than three."""
+SWEEP_LR = 0.3
+"""Learning rate of a training for many rates, in those of the begin of a training for one; it does not
+fall."""

@@ -90,6 +90,10 @@ def digest(config: RunConfig) -> str:
         del settings["joined_from"]
     if config.prune.coordinates == "gaussian":  # likewise
         del settings["prune"]["coordinates"]
+    if config.rates is None:  # likewise: what is set for many rates was once called otherwise
+        for name in ("sweep_from", "sweep_until", "sweep_average", "waypoints"):
+            del settings["prune"][name]
+        settings["prune"] |= {"passes": 3, "self_share": 0.5, "follow": False}
     text = json.dumps(settings, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 

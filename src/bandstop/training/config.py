@@ -17,7 +17,16 @@ from bandstop.record.budget import BudgetChoice
 from bandstop.record.data_forms import FORMS
 from bandstop.record.drop import DropChoice
 from bandstop.record.fields import check_fields, number
-from bandstop.record.prune import HOLD, HOLD_FIRST, PAPER_COOL, PruneChoices
+from bandstop.record.prune import (
+    HOLD,
+    HOLD_FIRST,
+    PAPER_COOL,
+    SWEEP_AVERAGE,
+    SWEEP_FROM,
+    SWEEP_UNTIL,
+    WAYPOINTS,
+    PruneChoices,
+)
 from bandstop.record.reading import AS_IT_SAYS, Reading
 from bandstop.record.signal import signal_parts
 from bandstop.record.typed_json import build
@@ -25,6 +34,9 @@ from bandstop.rivals import NAMES
 from bandstop.training.lr import Rule
 
 __all__ = ["DistillConfig", "OptimConfig", "PruneConfig", "RunConfig"]
+
+_FORMER = ("passes", "self_share", "follow")
+"""Settings of version 0.1, for many rates in every step: they are in the config of every run of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +77,14 @@ class PruneConfig(PruneChoices):
     """Threshold held: the same fraction once the ramp has ended."""
     live: Annotated[bool, tyro.conf.arg(help_behavior_hint="(default: on live ones only)")] = True
     """Spend the budget on any connections, also on those that are on no path from an input to an output."""
-    passes: int = number(3, 1, 64)
-    """Many rates at once: passes per step, at the lowest, at drawn and at the highest rate; 1 for a drawn
-    rate only."""
-    self_share: float = number(0.5, 0, 1)
-    """Many rates at once: share of the loss of the others that comes from what the lowest rate predicts."""
-    follow: bool = False
-    """Many rates at once: gains, biases and normalisations follow the rate."""
+    sweep_from: float = number(SWEEP_FROM, 0, 1)
+    """Many rates (--rates): share of training over which the rate rises to the lowest."""
+    sweep_until: float = number(SWEEP_UNTIL, 0, 1)
+    """Many rates: share of training at which the rate has come to the highest."""
+    sweep_average: float = number(SWEEP_AVERAGE, 0, 1)
+    """Many rates: over which share of training weights are averaged."""
+    waypoints: int = number(WAYPOINTS, 1, 1000)
+    """Many rates: how many averages between the lowest and the highest rate are kept."""
 
     def __post_init__(self) -> None:
         check_fields(self, self.prefix)
@@ -79,6 +92,11 @@ class PruneConfig(PruneChoices):
             raise ConfigError(
                 "prune.allocation given needs densities by layer name, which only bandstop.Recipe takes; "
                 "choose learned, lamp, uniform or erk"
+            )
+        if self.sweep_from > self.sweep_until:
+            raise ConfigError(
+                "the rate comes to the lowest before the highest: prune.sweep_from must not be above "
+                f"prune.sweep_until, found {self.sweep_from:g} and {self.sweep_until:g}"
             )
 
 
@@ -228,7 +246,8 @@ class RunConfig(BudgetChoice, DropChoice):
     @property
     def _pruned_dropout(self) -> float:
         """Beyond 98 % the budget itself regularises enough."""
-        return 0.2 if self.method == "pmp" and self.rate is not None and self.rate <= 0.98 else 0.0
+        rate = self.rate if self.rate_range is None else self.rate_range[0]
+        return 0.2 if self.method == "pmp" and rate is not None and rate <= 0.98 else 0.0
 
     def resolved(self) -> RunConfig:
         """With what depends on other settings filled in."""
@@ -254,6 +273,9 @@ class RunConfig(BudgetChoice, DropChoice):
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"config is not valid JSON: {error}") from None
+        if isinstance(found, dict) and isinstance(found.get("prune"), dict):
+            for name in _FORMER:
+                found["prune"].pop(name, None)
         return build(RunConfig, found, "config")
 
 

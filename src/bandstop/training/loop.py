@@ -102,7 +102,7 @@ class Trainer:
     def _validation_accuracy(self) -> float | None:
         """In per cent, some dozens of times in a training with a validation part."""
         every = max(1, self.config.epochs // MOMENTS)
-        if not self.config.validation or not self.method.judged_on_the_way or self.epoch % every:
+        if not self.config.validation or self.epoch % every:
             return None
         return accuracy(self.data.judge_labels, predict(self.net, self.data.judge_signals))
 

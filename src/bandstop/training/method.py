@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from bandstop import rivals
 from bandstop.engine.multirate.pruner import MultiRatePruner
 from bandstop.engine.planned import PlannedBudget
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
+from bandstop.errors import ConfigError
 from bandstop.method.budget import Budget
 from bandstop.method.gate import Gate, gate
 from bandstop.method.priors import Prior, prior
@@ -23,7 +23,6 @@ from bandstop.nets.config import NetConfig
 from bandstop.record.prune import HOLD_POWER, PruneChoices
 from bandstop.training.config import PruneConfig, RunConfig
 from bandstop.training.dense import Dense
-from bandstop.training.distil import distillation
 
 __all__ = [
     "Layers",
@@ -75,13 +74,7 @@ class Prunes(Protocol):
 
 
 class Method:
-    """A method as the loop sees it: the verbs of its pruner, and how a step and the end of training go.
-
-    This is every method with one pass per step; ``ManyRates`` has several.
-    """
-
-    judged_on_the_way = True
-    """Whether the network of a moment can be judged as it is."""
+    """A method as the loop sees it: the verbs of its pruner, and how a step and the end of training go."""
 
     def __init__(self, pruner: Prunes) -> None:
         self.pruner = pruner
@@ -131,40 +124,16 @@ class Method:
 
 
 class ManyRates(Method):
-    """The engine's pruner for many rates at once: a pass at each rate of a step."""
+    """The engine's pruner for many rates, whose budget is chosen when a network is extracted."""
 
-    judged_on_the_way = False  # normalisations are calibrated for a rate only when it is extracted
     pruner: MultiRatePruner
 
-    def __init__(
-        self, pruner: MultiRatePruner, budget: Budget, *, self_share: float, temperature: float
-    ) -> None:
+    def __init__(self, pruner: MultiRatePruner, budget: Budget) -> None:
         super().__init__(pruner)
-        self.budget, self.self_share, self.temperature = budget, self_share, temperature
-
-    def backward(
-        self, forward: Callable[[], Tensor], fit: Callable[[Tensor], Tensor], labels: Tensor
-    ) -> StepResult:
-        """The gradients of all passes; what the lowest rate predicts also teaches the others."""
-        total, right, number = torch.zeros(()), torch.zeros(()), self.pruner.number
-        share, soft, lowest = self.self_share, self.temperature, None
-        for _ in self.pruner.passes():
-            scores = forward()
-            loss = fit(scores)
-            if lowest is not None:
-                loss = (1 - share) * loss + share * distillation(scores, lowest, soft)
-            elif share and number > 1:
-                lowest = F.softmax(scores.detach() / soft, dim=1)
-            torch.autograd.backward(loss / number)
-            total += loss.detach() / number
-            right += (scores.detach().argmax(1) == labels).sum() / number
-        penalty = self.pruner.penalty()
-        if penalty.requires_grad:
-            torch.autograd.backward(penalty)
-        return StepResult(total + penalty.detach(), penalty.detach(), right)
+        self.budget = budget
 
     def planned(self) -> PlannedBudget | None:
-        """None: the budget is chosen when a network is extracted."""
+        """None: the budget is not known before."""
         return None
 
     def finish(self, calibration: Iterable[Tensor]) -> tuple[nn.Module, Layers]:
@@ -172,7 +141,7 @@ class ManyRates(Method):
         return self.pruner.extract(self.budget, calibration), self.pruner.described(self.budget)
 
     def latent_state(self) -> dict[str, Any] | None:
-        """Latents, gains and slopes, and where the schedules ended."""
+        """The averages, and where the schedules ended."""
         return {"method": self.state_dict(), "net": dict(self.pruner.model.state_dict())}
 
 
@@ -182,9 +151,8 @@ def make_method(config: RunConfig, net: nn.Module, steps: int, example: Tensor) 
     if config.dense or budget is None:
         return Method(Dense(net, steps))
     if config.rates is not None:
-        pruner = make_many_rates(config, net, steps, example)
-        share, soft = config.prune.self_share, config.distill.temperature
-        return ManyRates(pruner, budget, self_share=share, temperature=soft)
+        _check_sweep(config)
+        return ManyRates(make_many_rates(config, net, steps, example), budget)
     if config.method == "pmp":
         return Method(Pruner(net, budget, steps=steps, recipe=recipe_of(config), example=example))
     settings = dict(config.rival)
@@ -198,12 +166,32 @@ def make_many_rates(config: RunConfig, net: nn.Module, steps: int, example: Tens
         net,
         config.rate_range,
         steps=steps,
-        passes=config.prune.passes,
         recipe=recipe_of(config),
         example=example,
-        follow=config.prune.follow,
-        seed=config.seed,
+        begin=config.prune.sweep_from,
+        end=config.prune.sweep_until,
+        average=config.prune.sweep_average,
+        waypoints=config.prune.waypoints,
     )
+
+
+def _check_sweep(config: RunConfig) -> None:
+    """Refuse what a training for many rates would pass over.
+
+    >>> _check_sweep(RunConfig(rates="0.5:0.9"))
+    """
+    usual, found = PruneConfig(), config.prune
+    for name in ("ramp", "freeze"):
+        if getattr(found, name) != getattr(usual, name):
+            raise ConfigError(
+                f"prune.{name} is for one rate: with --rates the rate rises from prune.sweep_from to "
+                f"prune.sweep_until and no mask is fixed, found {getattr(found, name):g}"
+            )
+    if config.optim.average:
+        raise ConfigError(
+            "optim.average is for one rate: with --rates weights are averaged over prune.sweep_average of "
+            f"the training, found {config.optim.average:g}"
+        )
 
 
 def recipe_of(config: RunConfig) -> Recipe:
@@ -220,7 +208,7 @@ def recipe_of(config: RunConfig) -> Recipe:
         gate=_gate(prune),
         ramp=Ramp(0.0, 1.0, end=prune.ramp) if prune.ramp else Constant(1.0),
         temperature=_cooling(prune) if prune.gate == "logistic" else Constant(1.0),
-        kl=Window(prune.kl, end=prune.freeze, power=prune.kl_decay),
+        kl=Window(prune.kl, end=1.0 if config.rates else prune.freeze, power=prune.kl_decay),
         hold=Rise(prune.hold_first, prune.hold, end=prune.ramp, power=HOLD_POWER),
     )
 

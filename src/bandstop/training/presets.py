@@ -1,4 +1,4 @@
-"""What the settings of a run start from: defaults, the paper's, or those for many rates at once."""
+"""What the settings of a run start from: defaults, the paper's, or those for many rates."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from bandstop.record.augment import AugmentConfig
 from bandstop.record.prune import (
-    MANY_RATES_EPOCHS,
-    MANY_RATES_FREEZE,
-    MANY_RATES_LEAK,
-    MANY_RATES_RAMP,
     PAPER,
     PAPER_KL,
+    SWEEP_EPOCHS,
+    SWEEP_LR,
 )
 from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 
@@ -35,16 +33,20 @@ PAPER_EPOCHS = 600
 def starting_config(preset: str | None, *, rates: bool = False) -> RunConfig:
     """The settings that flags or a plan then change: the same through `bandstop train` and `bandstop study`.
 
-    ``rates``: whether the training is for many rates at once.
+    ``rates``: whether the training is for many rates; its latents are held to the prior unless another preset
+    is named (docs/one-training.md).
 
     >>> starting_config("paper").epochs, starting_config(None, rates=True).epochs
-    (600, 1200)
+    (600, 1060)
+    >>> starting_config(None, rates=True).prune.threshold, starting_config(None).prune.threshold
+    ('held', 'empirical')
     """
     if preset == "paper":
         return paper(RunConfig(epochs=PAPER_EPOCHS))
     if preset == "paper-literal":
         return paper_literal(RunConfig(epochs=LITERAL_EPOCHS))
-    config = held(RunConfig()) if preset == "held" else RunConfig()
+    holds = preset == "held" or (preset is None and rates)
+    config = held(RunConfig()) if holds else RunConfig()
     return many_rates(config) if rates else config
 
 
@@ -104,19 +106,19 @@ def held(config: RunConfig) -> RunConfig:
 
 
 def many_rates(config: RunConfig) -> RunConfig:
-    """The settings of a training for many rates at once: see ``bandstop.engine.multirate``.
+    """The settings of a training for many rates: see ``bandstop.engine.multirate``.
 
-    The latents learn to serve every rate, and one training stands for as many as there are budgets: it has
-    three times the epochs. Latents that are held have a laplace prior, and as many epochs as for one rate, so
-    that three passes per step cost about as much as three trainings.
+    The rate sweeps over the range while averages of the weights are kept, at a learning rate that does not
+    fall. It has less than three times the epochs of a training for one rate.
 
-    >>> many_rates(RunConfig(epochs=100)).epochs, many_rates(held(RunConfig(epochs=100))).epochs
-    (300, 100)
+    >>> many_rates(RunConfig(epochs=100)).epochs, many_rates(RunConfig()).optim.rule
+    (265, 'constant')
     """
-    prune = replace(config.prune, gate="hard", leak=0.0, ramp=MANY_RATES_RAMP, freeze=MANY_RATES_FREEZE)
-    if prune.threshold == "held":
-        return replace(config, prune=replace(prune, leak=MANY_RATES_LEAK))
-    return replace(config, epochs=MANY_RATES_EPOCHS * config.epochs, prune=prune)
+    optim = config.optim
+    steady = replace(
+        optim, rule="constant", lr=SWEEP_LR * optim.lr, latent_lr=SWEEP_LR * optim.latent_lr, warmup=0.0
+    )
+    return replace(config, epochs=round(SWEEP_EPOCHS * config.epochs), optim=steady)
 
 
 def live_config(config: RunConfig) -> RunConfig:

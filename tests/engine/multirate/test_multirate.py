@@ -1,17 +1,19 @@
-"""One training, any budget: nested masks, exact budgets, plain copies."""
+"""One training, any budget: a sweep through all rates, exact budgets, plain copies."""
 
 import copy
+import warnings
 
 import pytest
 import torch
 from torch import nn
 
-from bandstop import Budget, Recipe, trace
+from bandstop import Budget, Pruner, Recipe, trace
 from bandstop.engine.multirate.batchnorm import recalibrate
 from bandstop.engine.multirate.pruner import MultiRatePruner
-from bandstop.errors import BudgetError, ConfigError
+from bandstop.errors import BandstopWarning, BudgetError, ConfigError, DivergenceError
 
 RATES = (0.5, 0.61, 0.8, 0.9, 0.935, 0.95, 0.97, 0.98)
+INPUTS = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
 
 
 def small_net() -> nn.Module:
@@ -26,64 +28,73 @@ def batches(count: int = 4) -> list[torch.Tensor]:
     return [torch.randn(32, 12, generator=generator) for _ in range(count)]
 
 
-def trained(*, passes: int = 3, steps: int = 30, example: bool = True, **more: object) -> MultiRatePruner:
-    model = small_net()
-    inputs = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
-    labels = inputs[:, :4].argmax(1)
-    pruner = MultiRatePruner(
-        model, (0.5, 0.98), steps=steps, passes=passes, example=inputs[:1] if example else None, **more
-    )
-    optimiser = torch.optim.Adam(pruner.parameter_groups(1e-2))
+def begun(
+    steps: int = 60, *, example: bool = True, **more: object
+) -> tuple[MultiRatePruner, torch.optim.Optimizer]:
+    model, more = small_net(), {"recipe": Recipe(), **more}
+    pruner = MultiRatePruner(model, (0.5, 0.98), steps=steps, example=INPUTS[:1] if example else None, **more)
+    return pruner, torch.optim.Adam(pruner.parameter_groups(3e-3))
+
+
+def train(pruner: MultiRatePruner, optimiser: torch.optim.Optimizer, steps: int) -> None:
     for _ in range(steps):
         optimiser.zero_grad()
-        for _ in pruner.passes():
-            nn.functional.cross_entropy(model(inputs), labels).backward()
+        nn.functional.cross_entropy(pruner.model(INPUTS), INPUTS[:, :4].argmax(1)).backward()
         optimiser.step()
         pruner.step()
+
+
+def trained(steps: int = 60, **more: object) -> MultiRatePruner:
+    pruner, optimiser = begun(steps, **more)
+    train(pruner, optimiser, steps)
     return pruner
 
 
-@pytest.mark.parametrize("allocation", ["lamp", "learned", "erk", "uniform"])
-def test_masks_of_all_rates_are_nested_and_exact(allocation: str) -> None:
+def test_the_rate_sweeps_over_the_range() -> None:
+    pruner, optimiser = begun(100)
+    rates = []
+    for _ in range(100):
+        train(pruner, optimiser, 1)
+        rates.append(pruner.rate)
+    assert rates == sorted(rates)
+    assert rates[29] == pytest.approx(0.5, abs=0.05) and rates[-1] == pytest.approx(0.98, abs=1e-3)
+    halfway = (0.5 * 0.02) ** 0.5  # of what is kept: equal ratios in equal times
+    assert 1 - rates[round(100 * (0.3 + 0.95) / 2)] == pytest.approx(halfway, rel=0.2)
+
+
+def test_latents_are_held_unless_the_network_was_trained() -> None:
+    assert MultiRatePruner(small_net(), (0.5, 0.9), steps=9).recipe.threshold == "held"
+    model = small_net()
+    with torch.no_grad():
+        model[1].bias.add_(torch.randn(24))  # a training moves the channels of a normalisation apart
+    assert MultiRatePruner(model, (0.5, 0.9), steps=9).recipe.threshold == "empirical"
+
+
+def test_at_each_moment_it_is_the_training_for_one_rate() -> None:
+    """The pruner itself with the sweep as its ramp: the same bits."""
+    swept, one = begun(40, example=False)
+    model = small_net()
+    recipe = Recipe(ramp=swept.recipe.ramp, freeze=1.0, live=False)
+    alone = Pruner(model, 0.98, steps=40, recipe=recipe)
+    other = torch.optim.Adam(alone.parameter_groups(3e-3))
+    train(swept, one, 40)
+    train(alone, other, 40)  # type: ignore[arg-type]
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, swept.model.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("allocation", ["lamp", "learned", "erk", "uniform", "adapted"])
+def test_masks_are_exact(allocation: str) -> None:
     pruner = trained(recipe=Recipe(allocation=allocation), example=False)
-    previous = None
     for rate in RATES:
-        masks = pruner.masks(rate)
-        kept = sum(int(mask.sum()) for mask in masks.values())
+        kept = sum(int(mask.sum()) for mask in pruner.masks(rate).values())
         assert kept == Budget.rate(rate).connections(prunable=pruner.bound.prunable)
-        if previous is not None:
-            assert all(bool((previous[name] | ~mask).all()) for name, mask in masks.items())
-        previous = masks
-
-
-def test_the_highest_pass_is_at_the_rate_that_the_highest_budget_is_taken_from() -> None:
-    pruner = trained()
-    assert pruner.settled and 0.5 <= pruner.span.top < 0.98  # at 98 % some of so few connections are dead
-    assert list(pruner.passes())[-1] == pruner.span.top
-    assert all(0.5 <= pruner.span.draw() <= pruner.span.top for _ in range(50))
-    found = trace(pruner.model, pruner.example, pruner.masks(pruner.span.top))
-    live = sum(weight.live_count for weight in found.weights.values())
-    kept = Budget.rate(0.98).connections(prunable=pruner.bound.prunable)
-    assert live <= kept < sum(int(mask.sum()) for mask in pruner.masks(pruner.span.top).values())
-
-
-def test_without_an_example_the_highest_pass_stays_at_the_highest_rate() -> None:
-    pruner = trained(example=False)
-    assert pruner.settled and pruner.span.top == pytest.approx(0.98, abs=1e-3) and pruner.span.top <= 0.98
-
-
-def test_the_gates_in_training_pass_the_nested_masks() -> None:
-    pruner = trained(example=False)
-    for rate in pruner.passes():
-        masks = pruner.masks(rate)
-        for layer in pruner.layers:
-            assert torch.equal(layer.effective() != 0, masks[layer.name])
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_extracts_exactly_and_only_live_connections_at_rates_never_drawn(rate: float) -> None:
-    pruner = trained()
-    model = pruner.extract(rate, batches())
+@pytest.mark.parametrize("recipe", [Recipe(), Recipe.held()])
+def test_extracts_exactly_and_only_live_connections(rate: float, recipe: Recipe) -> None:
+    model = trained(recipe=recipe).extract(rate, batches())
     found = trace(model, torch.zeros(1, 12))
     assert found.kept == found.live == Budget.rate(rate).connections(prunable=found.total)
     assert not any("parametrizations" in name for name in model.state_dict())
@@ -102,22 +113,33 @@ def test_extraction_leaves_the_training_as_it_was() -> None:
     pruner.model(batches()[0])  # still gated
 
 
-def test_an_extracted_net_computes_what_was_trained_at_its_rate() -> None:
-    pruner = trained(example=False)
-    plain = pruner.extract(0.9, batches())
-    pruner._turn_to(0.9)
-    gated = pruner.model
+def test_without_averaging_the_highest_rate_is_the_network_at_the_end() -> None:
+    pruner = trained(example=False, average=0.0)
+    plain, gated = pruner.extract(0.98, batches()), pruner.model
     recalibrate(gated, batches())
-    torch.testing.assert_close(plain(batches()[0]), gated(batches()[0]), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(plain(batches()[0]), gated(batches()[0]), atol=1e-5, rtol=1e-4)
 
 
-def test_gains_and_biases_follow_the_rate() -> None:
-    pruner = trained(follow=True)
-    assert not torch.equal(
-        pruner.extract(0.5, batches())[1].weight, pruner.extract(0.98, batches())[1].weight
-    )
-    rigid = trained(follow=False)
-    assert torch.equal(rigid.extract(0.5, batches())[1].weight, rigid.extract(0.98, batches())[1].weight)
+def test_a_rate_is_the_network_of_the_moment_when_the_sweep_passed_it() -> None:
+    pruner, optimiser = begun(80, example=False, average=0.0, waypoints=1)
+    while not pruner.waypoints.found:
+        train(pruner, optimiser, 1)
+    now, low = copy.deepcopy(pruner.model), float(pruner.rate)
+    train(pruner, optimiser, 80 - pruner.taken)
+    assert low == pytest.approx(0.5, abs=0.05)
+    recalibrate(now, batches())
+    assert now[3].weight.count_nonzero() > 0
+    plain = pruner.extract(0.5, batches())
+    torch.testing.assert_close(plain[0].bias, now[0].bias)
+    torch.testing.assert_close(plain(batches()[0]), now(batches()[0]), atol=0.1, rtol=0.1)
+
+
+def test_gains_biases_and_normalisations_are_those_of_the_rate() -> None:
+    pruner = trained(recipe=Recipe(gain="learned"))
+    low, high = pruner.extract(0.5, batches()), pruner.extract(0.98, batches())
+    assert not torch.equal(low[1].weight, high[1].weight) and not torch.equal(low[0].bias, high[0].bias)
+    gains = [pruner.described(rate)["0.weight"]["gain"] for rate in (0.5, 0.98)]
+    assert gains[0] != gains[1]
 
 
 def test_other_budgets_than_rates() -> None:
@@ -127,10 +149,8 @@ def test_other_budgets_than_rates() -> None:
 
 
 def test_statistics_are_those_of_the_extracted_rate() -> None:
-    pruner = trained()
-    model = pruner.extract(0.9, batches())
-    inputs = torch.cat(batches())
-    hidden = model[0](inputs)
+    model = trained().extract(0.9, batches())
+    hidden = model[0](torch.cat(batches()))
     torch.testing.assert_close(model[1].running_mean, hidden.mean(0), atol=1e-5, rtol=1e-4)
     assert not model.training and model[1].momentum == 0.1
 
@@ -150,35 +170,54 @@ def test_what_cannot_be_is_refused() -> None:
         MultiRatePruner(small_net(), (0.5, 0.9), steps=1, recipe=Recipe(count="passing"))
     with pytest.raises(ConfigError, match="at least one batch"):
         pruner.extract(0.9, [])
+    for wrong in ({"begin": 0.9, "end": 0.5}, {"begin": -1.0}, {"waypoints": 0}, {"average": -0.1}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            begun(**wrong)
 
 
-def test_draws_cover_the_range_evenly_in_the_logarithm_of_what_is_kept() -> None:
-    pruner = MultiRatePruner(nn.Linear(64, 64), (0.5, 0.995), steps=1, passes=1)
-    places = torch.tensor([pruner.span.position(pruner.span.draw()) for _ in range(2000)])
-    assert places.min() >= -1 and places.max() <= 1
-    shares = torch.histc(places, 4, -1, 1) / 2000
-    assert bool(((shares > 0.2) & (shares < 0.3)).all())
+def test_a_network_that_diverged_is_not_extracted() -> None:
+    pruner = trained()
+    for found in pruner.waypoints.found:
+        found["0.parametrizations.weight.original"].fill_(float("nan"))
+    with pytest.raises(DivergenceError, match=r"0\.weight"):
+        pruner.extract(0.9, batches())
 
 
-@pytest.mark.parametrize("passes", [1, 2, 3, 5])
-def test_passes_start_at_the_least_pruned(passes: int) -> None:
-    pruner = MultiRatePruner(nn.Linear(64, 64), (0.5, 0.9), steps=1, passes=passes)
-    rates = list(pruner.passes())
-    assert len(rates) == passes and rates == sorted(rates)
-    if passes > 1:
-        assert rates[0] == 0.5
-    if passes > 2:
-        assert rates[-1] == 0.9
+def test_a_rate_that_the_training_has_not_come_to_is_extracted_with_a_warning() -> None:
+    pruner, optimiser = begun(60)
+    train(pruner, optimiser, 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pruner.extract(0.5, batches())
+    with pytest.warns(BandstopWarning, match="before the training had come to it"):
+        model = pruner.extract(0.98, batches())
+    assert trace(model, INPUTS[:1]).kept == Budget.rate(0.98).connections(prunable=pruner.bound.prunable)
 
 
-def test_a_resumed_training_draws_the_same_rates() -> None:
-    pruner = MultiRatePruner(nn.Linear(64, 64), (0.5, 0.9), steps=10)
-    list(pruner.passes())
+@pytest.mark.parametrize("stop", [10, 30, 59])
+def test_resumed_bit_for_bit(stop: int) -> None:
+    first, optimiser = begun()
+    train(first, optimiser, stop)
+    saved = copy.deepcopy((first.state_dict(), first.model.state_dict(), optimiser.state_dict()))
+    train(first, optimiser, 60 - stop)
+    second, again = begun()
+    second.load_state_dict(saved[0])
+    second.model.load_state_dict(saved[1])
+    again.load_state_dict(saved[2])
+    train(second, again, 60 - stop)
+    for rate in RATES:
+        one, two = first.extract(rate, batches()), second.extract(rate, batches())
+        assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+
+
+def test_states_of_other_pruners_are_refused() -> None:
+    pruner = trained()
     state = pruner.state_dict()
-    expected = list(pruner.passes())
-    other = MultiRatePruner(nn.Linear(64, 64), (0.5, 0.9), steps=10, seed=5)
-    other.load_state_dict(state)
-    assert list(other.passes()) == expected
+    with pytest.raises(ConfigError, match="keeps 3"):
+        begun(waypoints=2)[0].load_state_dict(state)
+    del state["waypoints"]
+    with pytest.raises(ConfigError, match="earlier version"):
+        begun()[0].load_state_dict(state)
 
 
 def test_recurrent_layers() -> None:
@@ -192,11 +231,11 @@ def test_recurrent_layers() -> None:
             return self.head(self.lstm(x)[0][:, -1])
 
     model, inputs = Net(), torch.randn(4, 5, 6)
-    pruner = MultiRatePruner(model, (0.2, 0.9), steps=4, example=inputs[:1])
+    pruner = MultiRatePruner(model, (0.2, 0.9), steps=8, example=inputs[:1])
     optimiser = torch.optim.Adam(pruner.parameter_groups(1e-2))
-    for _ in range(4):
-        for _ in pruner.passes():
-            model(inputs).square().mean().backward()
+    for _ in range(8):
+        optimiser.zero_grad()
+        model(inputs).square().mean().backward()
         optimiser.step()
         pruner.step()
     plain = pruner.extract(0.7)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bandstop import MultiRatePruner, Pruner, Recipe
+from bandstop import Pruner, Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
 from bandstop.engine.select.allocation import LampAllocation, allocate
 from bandstop.errors import BudgetError, ConfigError
@@ -43,11 +43,6 @@ def test_a_training_with_it_ends_at_the_budget() -> None:
     pruner = Pruner(model, 0.9, steps=25, recipe=Recipe.finetune())
     train(model, pruner, 25)
     assert kept(pruner.finalize()) == 75
-
-
-def test_many_rates_refuse_counts_that_are_not_nested() -> None:
-    with pytest.raises(ConfigError, match="nested"):
-        MultiRatePruner(mlp(), (0.5, 0.9), steps=4, recipe=Recipe(allocation="adapted"))
 
 
 def test_without_a_prior_it_is_refused() -> None:

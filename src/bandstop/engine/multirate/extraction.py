@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bandstop.engine.multirate.shared import ThresholdsAt
+from bandstop.engine.multirate.shared import SharedThresholds
 from bandstop.engine.select.live import live_selection
 from bandstop.engine.select.topk import fill_up, masks_above, relative_ranks, select
 from bandstop.engine.trace.measure import run_trace
@@ -20,36 +20,36 @@ Allocate = Callable[[int], dict[str, int]]
 
 @dataclass(frozen=True)
 class Extraction:
-    """Masks of the asked connections; thresholds, how many latents are to exceed them, and the rate that this
-    is.
+    """Masks of the asked connections; thresholds, how many latents are to exceed them, and the scales of the
+    prior where latents are held to it.
     """
 
     masks: dict[str, Tensor]
     thresholds: dict[str, Tensor]
     counts: dict[str, int]
-    rate: float
+    scales: dict[str, Tensor] | None
 
 
 def by_magnitude(
-    latents: Mapping[str, Tensor], counts: Mapping[str, int], thresholds_at: ThresholdsAt
+    latents: Mapping[str, Tensor], counts: Mapping[str, int], shared: SharedThresholds
 ) -> Extraction:
     """The largest latents of each layer.
 
     >>> import torch
+    >>> from bandstop.engine.recipe import Recipe
     >>> latents = {"a": torch.tensor([3.0, -1.0, 2.0, 0.5])}
-    >>> by_magnitude(latents, {"a": 1}, lambda counts: {"a": torch.tensor(2.0)}).rate
-    0.75
+    >>> by_magnitude(latents, {"a": 1}, SharedThresholds(latents, Recipe())).masks
+    {'a': tensor([ True, False, False, False])}
     """
     masks = {name: select(latent.abs(), counts[name]) for name, latent in latents.items()}
-    rate = 1 - sum(counts.values()) / sum(m.numel() for m in masks.values())
-    return Extraction(masks, thresholds_at(counts), dict(counts), rate)
+    return Extraction(masks, shared(counts), dict(counts), shared.scales)
 
 
 def by_live_paths(
     latents: Mapping[str, Tensor],
     kept: int,
     allocate: Allocate,
-    thresholds_at: ThresholdsAt,
+    shared: SharedThresholds,
     model: nn.Module,
     example: Any,
 ) -> Extraction:
@@ -63,7 +63,7 @@ def by_live_paths(
     sizes = sum(latent.numel() for latent in latents.values())
 
     def live(total: int) -> int:
-        masks = masks_above(latents, thresholds_at(allocate(total)))
+        masks = masks_above(latents, shared(allocate(total)))
         found = run_trace(model, example, masks, counting=False)
         return sum(weight.live_count for weight in found.weights.values())
 
@@ -79,4 +79,4 @@ def by_live_paths(
     scores = {name: relative_ranks(latent, counts[name]) for name, latent in latents.items()}
     found = live_selection(scores, kept, model, example)
     masks = found.masks if found.exact else fill_up(found.masks, scores, kept)
-    return Extraction(masks, thresholds_at(counts), counts, 1 - low / sizes)
+    return Extraction(masks, shared(counts), counts, shared.scales)

@@ -1,13 +1,14 @@
-"""One training for every budget: the rate is drawn anew at each step, and any budget is extracted afterwards.
+"""One training for every budget: the rate sweeps over a range, and any budget is extracted afterwards.
 
-One set of latents serves all rates. A layer keeps its largest latents, and a larger rate keeps fewer in every
-layer, so the masks are nested: what a rate keeps, every lower rate keeps too.
+At each moment the network is trained for the rate of that moment, like any network for one rate; moving
+averages of its parameters are kept on the way. A network for a rate is the average of the moment at which the
+sweep passed it, with the threshold of exactly that rate.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,42 +16,48 @@ import torch
 from torch import Tensor, nn
 
 from bandstop.engine.attach.charted import ChartedBandStop
-from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, nonzero
+from bandstop.engine.attach.checks import check_model, check_rates
+from bandstop.engine.attach.layers import PrunedLayers
+from bandstop.engine.attach.parametrisation import PrunedLayer, nonzero, prunable_layers
 from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
-from bandstop.engine.hold_prior import pull_to_prior
+from bandstop.engine.attach.prunable import Layers
+from bandstop.engine.attach.trained import was_trained
+from bandstop.engine.hold_prior import pull_one
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
-from bandstop.engine.multirate.budgets import bound_to, check_covered
-from bandstop.engine.multirate.conditioning import RatedBandStop, attach_shifts, move_to
+from bandstop.engine.multirate.budgets import bound_to, check_covered, check_many_rates, check_sweep
 from bandstop.engine.multirate.extraction import Extraction, by_live_paths, by_magnitude
-from bandstop.engine.multirate.rates import RateRange
-from bandstop.engine.multirate.recipes import check_many_rates, many_rates_recipe
 from bandstop.engine.multirate.shared import SharedThresholds
+from bandstop.engine.multirate.waypoints import Parameters, Waypoints
 from bandstop.engine.pause import telling
 from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
-from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import live_masks
-from bandstop.engine.select.topk import select
+from bandstop.engine.select.topk import not_finite
 from bandstop.engine.trace import trace
-from bandstop.errors import ConfigError
+from bandstop.errors import ConfigError, DivergenceError
 from bandstop.method.budget import Budget
+from bandstop.method.schedules import Sweep
+from bandstop.record.prune import SWEEP_AVERAGE, SWEEP_FROM, SWEEP_UNTIL, WAYPOINTS
 
 __all__ = ["MultiRatePruner"]
 
 
 class MultiRatePruner(Pruner):
-    """Trains ``model`` for all pruning rates between the two of ``rates`` at once.
+    """Trains ``model`` for all pruning rates between the two of ``rates``, one after the other.
 
-    A training step has one pass or more, each at its own rate.
+    The rate rises to the lowest until ``begin`` and from there to the highest until ``end``, shares of the
+    training; parameters are averaged over the share ``average`` of it and kept at ``waypoints`` + 1 rates.
+    The learning rate stays as it is to the end, at a third of what a training for one rate starts with: the
+    averages do what its fall does there. Unless a ``recipe`` is given, latents are held to the prior
+    (``Recipe.held()``), but for a network that was trained before.
 
     >>> _ = torch.manual_seed(0)
     >>> model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
-    >>> pruner = MultiRatePruner(model, (0.5, 0.95), steps=20)
+    >>> pruner = MultiRatePruner(model, (0.5, 0.95), steps=40)
     >>> optimiser = torch.optim.Adam(pruner.parameter_groups(lr=1e-2))
-    >>> for _ in range(20):
+    >>> for _ in range(40):
     ...     optimiser.zero_grad()
-    ...     for rate in pruner.passes():
-    ...         model(torch.randn(32, 8)).square().mean().backward()
+    ...     model(torch.randn(32, 8)).square().mean().backward()
     ...     optimiser.step()
     ...     pruner.step()
     >>> nets = [pruner.extract(rate) for rate in (0.5, 0.75, 0.9)]
@@ -64,236 +71,172 @@ class MultiRatePruner(Pruner):
         rates: tuple[float, float],
         *,
         steps: int,
-        passes: int = 3,
         recipe: Recipe | None = None,
-        layers: Iterable[str] | Callable[[str, nn.Parameter], bool] | None = None,
+        layers: Layers = None,
         example: Any = None,
-        follow: bool = False,
-        seed: int = 0,
+        begin: float = SWEEP_FROM,
+        end: float = SWEEP_UNTIL,
+        average: float = SWEEP_AVERAGE,
+        waypoints: int = WAYPOINTS,
     ) -> None:
-        self.span = RateRange(rates, passes=passes, seed=seed)
-        recipe = recipe or many_rates_recipe()
-        check_many_rates(recipe, follow=follow)
-        self.rates, self.number, self.follow = (self.span.low, self.span.high), passes, follow
+        self.rates = check_rates(rates)
+        recipe = self._usual(model, layers) if recipe is None else Recipe.of(recipe)
+        check_many_rates(recipe)
+        check_sweep(begin, end, average, waypoints)
+        sweep = Sweep(*self.rates, begin=begin, end=end)
+        self.waypoints = Waypoints(sweep, number=waypoints, share=average)
         self.extracts_live = example is not None if recipe.live is None else recipe.live
-        self.at, self.settle = self.span.high, recipe.freeze
-        self._order: dict[str, Tensor] | None = None
-        self._settled: SharedThresholds | None = None
-        self._shifts: list[tuple[nn.Module, str]] = []
-        shared = replace(recipe, freeze=1.0, live=False)
-        super().__init__(model, self.span.high, steps=steps, recipe=shared, layers=layers, example=example)
+        swept = replace(recipe, ramp=sweep, freeze=1.0, live=False)
+        super().__init__(model, self.rates[1], steps=steps, recipe=swept, layers=layers, example=example)
         if self.extracts_live:
             trace(model, example, self.layers.latents())
-        if follow:
-            self._shifts = attach_shifts(model)
-        self._turn_to(self.at)
+        self._last: tuple[int, Budget, Extraction] | None = None
 
-    def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
-        band, latent = super()._band(layer)
-        if not self.follow:
-            return band, latent
-        return RatedBandStop(band.gate, band.gain.detach(), learn_gain=self.recipe.gain == "learned"), latent
-
-    @property
-    def rate(self) -> float:
-        """The highest rate that applies at present."""
-        return 1 - self.kept / self.bound.prunable
-
-    @property
-    def kept(self) -> int:
-        """Connections kept at the highest rate that applies at present."""
-        return sum(self._counts_at(self.rates[1], self.recipe.ramp(self.progress)).values())
-
-    @property
-    def settled(self) -> bool:
-        """Whether the order of the connections, and with it every mask, is fixed."""
-        return self._order is not None
-
-    def passes(self) -> Iterator[float]:
-        """The rates of a step, the least pruned first; the network is turned to each before it is yielded.
-
-        See ``RateRange.of_step``. Its ``top`` replaces the highest rate once masks are fixed; no extraction
-        uses a higher one.
-        """
-        shared = self._shared()
-        for rate in self.span.of_step():
-            self._turn_to(rate, shared)
-            yield rate
+    @staticmethod
+    def _usual(model: nn.Module, layers: Layers) -> Recipe:
+        """Latents held to the prior, unless the network was trained: it would lose its function."""
+        check_model(model)
+        return Recipe() if was_trained(model, prunable_layers(model, layers)).trained else Recipe.held()
 
     def step(self) -> None:
-        """Call once after each optimiser step: moves schedules, holds latents, in time fixes the order."""
-        self.taken += 1
-        self.remarks.after_step(self)
-        if self._order is not None:
-            return
-        settles = self.settle < 1 and self.progress >= self.settle
-        if settles or self.recipe.renews(self.taken, self.progress):
-            self._hold(1.0 if settles else self.recipe.hold(self.progress))
-        if settles:
-            self._fix_order()
+        """Call once after each optimiser step: moves the sweep, renews thresholds, keeps averages."""
+        super().step()
+        every = self.recipe.every
+        if self.taken % every == 0 or self.taken == self.steps:
+            self.waypoints.follow(self._parameters(), self.progress, every / self.steps)
 
-    def _hold(self, fraction: float) -> None:
-        """All the way when the order is fixed: from then on every rate is a quantile of these latents."""
-        if self.recipe.threshold == "held":
-            pull_to_prior(self.layers, self.recipe.trained_prior, fraction)
-
-    @torch.no_grad()
-    def _fix_order(self) -> None:
-        """From here on masks are chosen by the magnitudes of this moment, and the weights train freely."""
-        self._order = {name: latent.abs() for name, latent in self.layers.latents().items()}
-        self._settled = self._shared()
-        for layer in self.layers:
-            if isinstance(layer.band, ChartedBandStop):  # from now on the latents themselves are trained
-                layer.latent.copy_(layer.band.latent_of(layer.latent))
-                layer.band.open()
-        found = self._extraction(self.rates[1])
-        self.span.top = min(max(found.rate, self.rates[0]), self.rates[1])
-
-    def _ranked(self) -> dict[str, Tensor]:
-        """What masks are chosen by: the latents, or their magnitudes when the order was fixed."""
-        return self.layers.latents() if self._order is None else self._order
-
-    def _shared(self) -> SharedThresholds:
-        """Thresholds of the latents as they are now, or as they were when their order was fixed."""
-        if self._settled is not None:
-            return self._settled
-        ranked = self._ranked()
-        free = {layer.name: layer.free(ranked[layer.name]) for layer in self.layers}
-        return SharedThresholds(free, self.recipe)
-
-    def _counts_at(self, budget: Budget | float, ramp: float) -> dict[str, int]:
-        """Connections of each layer when ``ramp`` (0 … 1) of the pruning to ``budget`` applies."""
-        return self._bound_to(budget).counts(ramp, self.thresholds.allocate, self.layers.latents())
-
-    def _split(self, total: int) -> dict[str, int]:
-        return self._counts_at(Budget.weights(total), 1.0)
-
-    def _bound_to(self, budget: Budget | float) -> BoundBudget:
-        return bound_to(self.bound, budget, self.model, self.layers.latents(), self.example)
-
-    def _stretch(self, counts: Mapping[str, int], name: str) -> float | None:
-        """The factor on a layer's gain when ``counts`` pass, where the recipe asks for one."""
-        gain = self.thresholds.gain
-        return None if gain is None else gain(counts[name] / self.bound.sizes[name])
-
-    def _update(self) -> None:
-        self._turn_to(self.at)
-
-    @torch.no_grad()
-    def _turn_to(self, rate: float, shared: SharedThresholds | None = None) -> None:
-        """Thresholds, gains and shifts for ``rate``, as far as the ramp applies it at present."""
-        self.at, shared = rate, shared or self._shared()
-        self.noted_counts = counts = self._counts_at(rate, self.recipe.ramp(self.progress))
-        self._set_bands(self.layers, shared, counts, self.progress)
-        if self._order is not None:
-            for layer in self.layers:
-                assert layer.band is not None
-                layer.band.mask = self._order[layer.name] > layer.band.threshold
-        move_to(self.layers, self._shifts, self.span.position(rate))
-
-    def _set_bands(
-        self,
-        layers: Iterable[PrunedLayer],
-        shared: SharedThresholds,
-        counts: Mapping[str, int],
-        progress: float,
-    ) -> None:
-        """Levels of ``layers`` when ``counts`` of the latents pass.
-
-        In gaussian coordinates the prior's scale is that of the lowest rate at every rate, so that a weight
-        has one value wherever it is kept.
-        """
-        thresholds, temperature = shared(counts), self.recipe.temperature(progress)
-        most = self._counts_at(self.rates[0], self.recipe.ramp(progress)) if self.recipe.charted else {}
-        for layer in layers:
-            assert layer.band is not None
-            layer.band.set_levels(thresholds[layer.name], temperature, self._stretch(counts, layer.name))
-            if isinstance(layer.band, ChartedBandStop) and self._order is None:
-                assert shared.scales is not None and self.thresholds.passing is not None
-                spread = shared.scales[layer.name]
-                density = most[layer.name] / self.bound.sizes[layer.name]
-                layer.band.set_chart(float(spread), float(spread) * self.thresholds.passing(density))
+    def _parameters(self) -> Parameters:
+        return {name: value.detach() for name, value in self.model.named_parameters()}
 
     @torch.no_grad()
     def masks(self, budget: Budget | float) -> dict[str, Tensor]:
-        """Masks at ``budget``: each layer's largest latents. Masks of different budgets are nested."""
-        counts = self._counts_at(budget, 1.0)
-        return {name: select(latent.abs(), counts[name]) for name, latent in self._ranked().items()}
+        """The connections that ``extract`` keeps of each layer."""
+        return self._extraction(budget)[0].masks
 
     @torch.no_grad()
     def extract(self, budget: Budget | float, batches: Iterable[Any] | None = None) -> nn.Module:
         """A plain copy of the model with exactly the connections of ``budget``, in evaluation mode.
 
-        Nothing is retrained. The running statistics of batch normalisation belong to one rate, so they are
-        measured anew on ``batches``, inputs of the training set, which a network with such layers needs.
+        Nothing is retrained. The running statistics of batch normalisation are those of the end of the
+        sweep, so they are measured anew on ``batches``, inputs of the training set, which a network with such
+        layers needs.
         """
         if batches is None and running_norms(self.model):
             raise ConfigError(
                 "the model has batch normalisation, whose running statistics differ from rate to rate: give "
                 "extract(…, batches=…), some batches of training inputs to measure them on"
             )
-        found = self._extraction(budget)
-        refresh_recurrent(self.model)  # what a forward pass left there could not be copied
-        model, layers, shifts = copy.deepcopy((self.model, self.layers, self._shifts))
+        found, model, layers = self._at(budget)
         weights = {}
-        move_to(layers, shifts, self._position(found))
-        self._set_bands(layers, self._shared(), found.counts, 1.0)
         for layer in layers:
             assert layer.band is not None
-            mask = found.masks[layer.name]
-            layer.band.mask = None if self._order is None else mask
-            weights[id(layer.latent)] = nonzero(layer.band(layer.latent), mask)
+            weights[id(layer.latent)] = nonzero(layer.band(layer.latent), found.masks[layer.name])
         make_replica_plain(model, weights)
         if batches is not None:
             recalibrate(model, batches)
         return model.eval()
 
-    def _position(self, found: Extraction) -> float:
-        return min(max(self.span.position(found.rate), -1.0), 1.0)
-
-    def _extraction(self, budget: Budget | float) -> Extraction:
-        counts, latents = self._counts_at(budget, 1.0), self._ranked()
-        check_covered(self.rates, self.bound.prunable, sum(counts.values()))
-        shared = self._shared()
-        if not self.extracts_live:
-            return by_magnitude(latents, counts, shared)
-        if isinstance(budget, Budget) and budget.kind == "macs":
-            with telling(f"choosing the connections that stay, of {self.bound.prunable:,}"):
-                masks = live_masks(latents, counts, self._bound_to(budget), self.model, self.example)
-            return replace(by_magnitude(latents, counts, shared), masks=masks)
-        kept = sum(counts.values())
-        return by_live_paths(latents, kept, self._split, shared, self.model, self.example)
-
+    @torch.no_grad()
     def described(self, budget: Budget | float) -> dict[str, dict[str, float]]:
         """Threshold and gain of each layer as ``extract`` uses them."""
-        found = self._extraction(budget)
-        move_to(self.layers, self._shifts, self._position(found))
-        rows = {}
-        for layer in self.layers:
-            assert layer.band is not None
-            if (stretch := self._stretch(found.counts, layer.name)) is not None:
-                layer.band.stretch.fill_(stretch)
-            gain = float(layer.band.gain.detach())
-            rows[layer.name] = {"threshold": float(found.thresholds[layer.name]), "gain": gain}
-        return rows
+        layers = self._at(budget)[2]
+        bands = {layer.name: layer.band for layer in layers if layer.band is not None}
+        return {
+            name: {"threshold": float(band.latent_threshold()), "gain": float(band.gain)}
+            for name, band in bands.items()
+        }
 
     def finalize(self, batches: Iterable[Any] | None = None) -> nn.Module:
         """The highest rate, extracted; the pruner and its latents stay as they are."""
         return self.extract(self.rates[1], batches)
 
+    def _at(self, budget: Budget | float) -> tuple[Extraction, nn.Module, PrunedLayers]:
+        """What is extracted, and a copy of the gated model with the parameters and levels of that rate."""
+        self.layers.require_attached()
+        found, values = self._extraction(budget)
+        refresh_recurrent(self.model)  # what a forward pass left there could not be copied
+        model, layers = copy.deepcopy((self.model, self.layers))
+        for name, parameter in model.named_parameters():
+            parameter.copy_(values[name])
+        for layer in layers:
+            self._set_levels(layer, found)
+        return found, model, layers
+
+    def _set_levels(self, layer: PrunedLayer, found: Extraction) -> None:
+        band, density = layer.band, found.counts[layer.name] / self.bound.sizes[layer.name]
+        assert band is not None
+        stretch = None if self.thresholds.gain is None else self.thresholds.gain(density)
+        band.set_levels(found.thresholds[layer.name], self.recipe.temperature(1.0), stretch)
+        if isinstance(band, ChartedBandStop):
+            assert found.scales is not None and self.thresholds.passing is not None
+            spread = float(found.scales[layer.name])
+            band.set_chart(spread, spread * self.thresholds.passing(density))
+
+    def _extraction(self, budget: Budget | float) -> tuple[Extraction, Parameters]:
+        """The connections of ``budget``, and the parameters of the rate that this is."""
+        asked = Budget.of(budget)
+        bound = bound_to(self.bound, asked, self.model, self.layers.latents(), self.example)
+        kept = sum(bound.counts(1.0, self.thresholds.allocate, self.layers.latents()).values())
+        check_covered(self.rates, self.bound.prunable, kept)
+        rate = 1 - kept / self.bound.prunable
+        self._remark(rate)
+        values = self._values(rate)
+        if self._last is None or self._last[:2] != (self.taken, asked):
+            self._last = self.taken, asked, self._found(asked, self._latents(values))
+        return self._last[2], values
+
+    def _values(self, rate: float) -> Parameters:
+        """The parameters of a rate; what averaging moved held latents off the prior is taken back."""
+        values = self.waypoints.at(rate) or self._parameters()
+        latents = self._latents(values)
+        if diverged := not_finite(latents):
+            raise DivergenceError(f"layer {diverged[0]}")
+        if self.recipe.threshold == "held":
+            names = {id(latent): name for name, latent in values.items()}
+            for layer in self.layers:
+                held = latents[layer.name].clone()
+                pull_one(layer, held, self.recipe.trained_prior, 1.0)
+                values[names[id(latents[layer.name])]] = held
+        return values
+
+    def _remark(self, rate: float) -> None:
+        at_top = rate > self.waypoints.rates[-2] and len(self.waypoints.found) < len(self.waypoints.rates)
+        if at_top or rate > self.waypoints.reached + 0.5 / self.bound.prunable:
+            self.remarks.once(
+                "end",
+                f"extracted a rate of {rate:.4g} after {self.taken:,} of {self.steps:,} steps, before the "
+                "training had come to it: the network was not trained to do without so many connections",
+            )
+
+    def _latents(self, values: Parameters) -> dict[str, Tensor]:
+        names = {id(parameter): name for name, parameter in self.model.named_parameters()}
+        return {layer.name: values[names[id(layer.latent)]] for layer in self.layers}
+
+    def _found(self, budget: Budget, latents: dict[str, Tensor]) -> Extraction:
+        bound = bound_to(self.bound, budget, self.model, latents, self.example)
+        counts = bound.counts(1.0, self.thresholds.allocate, latents)
+        shared = SharedThresholds(
+            {layer.name: layer.free(latents[layer.name]) for layer in self.layers}, self.recipe
+        )
+        if not self.extracts_live:
+            return by_magnitude(latents, counts, shared)
+        if budget.kind == "macs":
+            with telling(f"choosing the connections that stay, of {self.bound.prunable:,}"):
+                masks = live_masks(latents, counts, bound, self.model, self.example)
+            return replace(by_magnitude(latents, counts, shared), masks=masks)
+
+        def split(total: int) -> dict[str, int]:
+            weights = replace(self.bound, budget=Budget.weights(total))
+            return weights.counts(1.0, self.thresholds.allocate, latents)
+
+        return by_live_paths(latents, sum(counts.values()), split, shared, self.model, self.example)
+
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedules and the draws stand."""
-        return {
-            **super().state_dict(),
-            "generator": self.span.generator.get_state(),
-            "order": self._order,
-            "top": self.span.top,
-        }
+        """Where the schedules stand, and the averages."""
+        return {**super().state_dict(), "waypoints": self.waypoints.state()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state_dict``; latents, gains and slopes are in the model's own state."""
+        """Continue from ``state_dict``; latents and gains are in the model's own state."""
         super().load_state_dict(state)
-        self.span.generator.set_state(state["generator"])
-        self._order, self.span.top, self._settled = state["order"], float(state["top"]), None
-        if self._order is not None:
-            self._settled = self._shared()
+        self.waypoints.load(state.get("waypoints"))
+        self._last = None

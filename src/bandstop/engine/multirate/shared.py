@@ -1,8 +1,8 @@
-"""Thresholds of latents that many rates share: their own quantiles, or those of the prior they follow."""
+"""Thresholds of given latents at any rate: their own quantiles, or those of the prior they follow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from torch import Tensor
 
@@ -10,17 +10,14 @@ from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.topk import threshold_for
 from bandstop.method.transport import scale_to_prior
 
-__all__ = ["SharedThresholds", "ThresholdsAt"]
-
-ThresholdsAt = Callable[[Mapping[str, int]], dict[str, Tensor]]
-"""Each layer's threshold, given how many connections are to exceed it."""
+__all__ = ["SharedThresholds"]
 
 
 class SharedThresholds:
     """Thresholds that let k of a layer's n latents pass, for any k.
 
     Held latents need one number per layer, the scale s of the prior, and every rate is then arithmetic:
-    ``a = s·F⁻¹(1 − k/n)``. Others are looked through anew for each k.
+    ``a = s·F⁻¹(1 − k/n)``. Others are looked through for each k.
 
     >>> import torch
     >>> from dataclasses import replace
