@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 
-from bandstop import BandstopError, Pruner, Recipe
+from bandstop import BandstopError, MultiRatePruner, Pruner, Recipe
 from bandstop.distributed import require_agreement, save_checkpoint
 from bandstop.method.schedules import Constant
 from tests.distributed.ranks import on_ranks
@@ -42,6 +43,13 @@ def live() -> object:
     return pruner.parameter_groups(lr=0.1)
 
 
+def many_rates() -> object:
+    model = net()
+    pruner = MultiRatePruner(model, (0.5, 0.9), steps=10, recipe=Recipe.held())
+    fully_shard(model)
+    return [pruner.step() for _ in range(4)]
+
+
 def one_rank_behind() -> object:
     run = training("ddp")
     run.run(2, share=True)
@@ -57,11 +65,11 @@ def other_gain() -> object:
     return save_checkpoint("/nowhere", run.pruner, run.optimiser)
 
 
-def sent(histogram: str) -> list[int]:
+def sent(recipe: Recipe) -> list[int]:
     """Bytes that the pruner gives to collectives in each of five steps,
     gathering and scattering by FSDP apart.
     """
-    run = training("fsdp", Recipe(kl=Constant(0.1), histogram=histogram, every=4), steps=100)
+    run = training("fsdp", recipe, steps=100)
     total, plain = [0], torch.distributed.all_reduce
 
     def counting(tensor: torch.Tensor, *arguments: Any, **options: Any) -> Any:
@@ -88,9 +96,14 @@ def all_refusals() -> dict[str, Any]:
         "wrapped first": words(lambda: Pruner(wrapped, 0.8, steps=10)),
         "half sharded": words(half_sharded),
         "live": words(live),
+        "many rates": words(many_rates),
         "one rank behind": words(one_rank_behind),
         "other gain": words(other_gain),
-        "sent": {histogram: sent(histogram) for histogram in ("layer", "pooled")},
+        "sent": {
+            "layer": sent(Recipe(kl=Constant(0.1), every=4)),
+            "pooled": sent(Recipe(kl=Constant(0.1), histogram="pooled", every=4)),
+            "held": sent(replace(Recipe.held(), kl=Constant(0.1), every=4)),
+        },
     }
 
 

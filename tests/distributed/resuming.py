@@ -17,22 +17,28 @@ from bandstop.distributed import (
 )
 from bandstop.method.schedules import Constant
 from tests.distributed.ranks import on_ranks
-from tests.distributed.small import training
+from tests.distributed.small import Training, training
 
-RECIPE = Recipe(kl=Constant(0.1))
+RECIPES = {"default": Recipe(kl=Constant(0.1)), "held": Recipe.held()}
 
 
-def begin(folder: str, way: str, steps: int) -> dict[str, Any]:
+def begun(way: str, name: str, seed: int = 0) -> Training:
+    """A training of 20 steps; held latents in float64, since the map to a prior is steep."""
+    dtype = torch.float64 if name == "held" else torch.float32
+    return training(way, RECIPES[name], steps=20, seed=seed, dtype=dtype)
+
+
+def begin(folder: str, way: str, steps: int, name: str = "default") -> dict[str, Any]:
     """Train to the asked step and save."""
-    run = training(way, RECIPE, steps=20)
+    run = begun(way, name)
     run.run(steps, share=True)
     save_checkpoint(folder, run.pruner, run.optimiser, extra={"way": way})
     return {"masks": str(run.masks()) if run.pruner.frozen else None, "kept": run.pruner.kept}
 
 
-def resume(folder: str, way: str, seed: int = 9) -> dict[str, Any]:
+def resume(folder: str, way: str, seed: int = 9, name: str = "default") -> dict[str, Any]:
     """Load into a network that starts elsewhere, train to the end, finalize."""
-    run = training(way, RECIPE, steps=20, seed=seed)
+    run = begun(way, name, seed)
     if last_checkpoint(folder) is not None:
         for group in run.optimiser.param_groups:
             group["lr"] = 123.0  # the checkpoint's is to be restored
@@ -60,7 +66,7 @@ def resume(folder: str, way: str, seed: int = 9) -> dict[str, Any]:
 
 def nothing(folder: str) -> list[Any]:
     """An empty folder, an unfinished checkpoint, and the two newest of four."""
-    run = training("fsdp", RECIPE, steps=20)
+    run = begun("fsdp", "default")
     Path(folder, "step-00000007.part").mkdir(parents=True, exist_ok=True)
     first = load_checkpoint(folder, run.pruner, run.optimiser)
     for _ in range(4):
@@ -83,4 +89,9 @@ if __name__ == "__main__":
     findings["begun four"] = on_ranks(4, begin, place, "ddp", 17)[0]
     findings["four to 2"] = on_ranks(2, resume, place, "fsdp")
     findings["straight"] = on_ranks(2, resume, f"{folder}/empty", "fsdp", 0)
+    place = f"{folder}/held"
+    findings["begun held"] = on_ranks(2, begin, place, "fsdp", 10, "held")[0]
+    for world in (2, 4):
+        findings[f"held to {world}"] = on_ranks(world, resume, place, "fsdp", 9, "held")
+    findings["straight held"] = on_ranks(2, resume, f"{folder}/empty", "fsdp", 0, "held")
     print(json.dumps(findings))

@@ -35,7 +35,7 @@ class Training:
     optimiser: torch.optim.Optimizer
 
     def run(self, steps: int, share: bool) -> None:
-        inputs, wanted = data()
+        inputs, wanted = self.data()
         if share:
             rank, world = torch.distributed.get_rank(), torch.distributed.get_world_size()
             inputs, wanted = inputs[rank::world], wanted[rank::world]
@@ -45,6 +45,11 @@ class Training:
             loss.backward()
             self.optimiser.step()
             self.pruner.step()
+
+    def data(self) -> tuple[Tensor, Tensor]:
+        dtype = next(self.model.parameters()).dtype
+        inputs, wanted = data()
+        return inputs.to(dtype), wanted.to(dtype)
 
     def thresholds(self) -> list[float]:
         return [float(layer.band.threshold) for layer in self.pruner.layers]
@@ -59,9 +64,10 @@ def training(
     steps: int = 20,
     rate: float = 0.8,
     seed: int = 0,
+    dtype: torch.dtype = torch.float32,
     **options: object,
 ) -> Training:
-    model = net(seed)
+    model = net(seed).to(dtype)
     pruner = Pruner(model, rate, steps=steps, recipe=recipe)
     forward: nn.Module = model
     if way == "ddp":

@@ -11,8 +11,8 @@ from tests.distributed.small import SIZES
 @pytest.mark.parametrize(("world", "ways"), [(2, "ddp,fsdp"), (4, "fsdp")])
 def test_training_on_many_ranks(world: int, ways: str) -> None:
     ranks = scenario("trainings", str(world), ways)
-    fixed = [rank.pop("fixed") for rank in ranks]
-    assert len(ranks[0]) == 5 * len(ways.split(","))
+    each = [rank.pop("fixed") for rank in ranks]
+    assert len(ranks[0]) == 7 * len(ways.split(","))
     for run, found in ranks[0].items():
         for other in ranks[1:]:  # to the bit
             assert other[run]["thresholds"] == found["thresholds"], run
@@ -24,8 +24,10 @@ def test_training_on_many_ranks(world: int, ways: str) -> None:
         assert found["plain_off"] < 1e-4, run
         assert found["jump"] < 1e-5, run
         assert found["snapshot"] == (
-            ["layers"] if run.startswith(("default", "learned")) else found["snapshot"]
+            ["layers"] if run.startswith(("default", "learned", "held")) else found["snapshot"]
         )
-    assert sum(rank["values"] + rank["gradients"] for rank in fixed) == 0
-    assert sum(rank["moments"] for rank in fixed) > 0  # momentum pulls at the zeros, in vain
-    assert fixed[0]["kept"] == round(0.1 * sum(SIZES))
+        assert found["log_off"] < 1e-4, run
+    for fixed in zip(*each, strict=True):
+        assert sum(rank["values"] + rank["gradients"] for rank in fixed) == 0
+        assert sum(rank["moments"] for rank in fixed) > 0  # momentum pulls at the zeros, in vain
+        assert fixed[0]["kept"] == round(0.1 * sum(SIZES))

@@ -11,6 +11,7 @@ from bandstop.engine.prior_fit import fit_of_layers
 from bandstop.method.priors import Gaussian, Laplace, Prior, StudentT, Uniform
 from bandstop.method.priors_tabulated import Tabulated
 from bandstop.method.schedules import Constant
+from bandstop.method.transport import transported
 from tests.engine.small_nets import kept, mlp, train
 
 PRIORS = [Uniform(1.0), Gaussian(1.0), Laplace(1.0), StudentT(1.0), Tabulated([-2, -1, 1, 2], [1, 2, 1])]
@@ -104,6 +105,24 @@ def test_padding_stays_zero(row: int) -> None:
         pruner.step()
     assert not bool(pruner.layers[0].latent[row].any())
     assert bool(pruner.layers[0].latent[(row + 1) % 10].any())
+
+
+def test_a_finished_network_leaves_the_charts_of_others_alone() -> None:
+    """In float64 the table of a prior is not converted, and must be copied all the same."""
+    pruners = [Pruner(mlp().double(), 0.9, steps=25, recipe=Recipe.held()) for _ in range(2)]
+    bands = [pruner.layers[0].band for pruner in pruners]
+    before = bands[1].table.clone()  # type: ignore[union-attr,operator]
+    pruners[0].freeze()
+    assert torch.equal(bands[1].table, before)  # type: ignore[union-attr,arg-type]
+    assert not torch.equal(bands[0].table, before)  # type: ignore[union-attr,arg-type]
+
+
+def test_half_precision_is_mapped_as_finely_as_it_can_be_written() -> None:
+    half = torch.randn(20_000, generator=torch.Generator().manual_seed(0)).bfloat16()
+    moved = transported(half, Laplace(1.0))
+    assert moved.dtype == torch.bfloat16
+    off = (moved.float() - transported(half.float(), Laplace(1.0))).abs()
+    assert bool((off <= moved.float().abs() / 128).all())
 
 
 def test_small_networks_end_exact() -> None:

@@ -80,7 +80,8 @@ _DIGESTS = ("steps", "thresholds", "gains", "masks")
 
 def _digests(pruner: Pruner) -> list[int]:
     bands = [layer.band for layer in pruner.layers if layer.band is not None]
-    thresholds = [number for band in bands for number in (band.threshold, band.temperature)]
+    levels = [(band.threshold, band.latent_threshold(), band.temperature) for band in bands]
+    thresholds = [number for level in levels for number in level]
     fixed = masks(pruner)
     return [
         pruner.taken,

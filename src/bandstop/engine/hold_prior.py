@@ -9,15 +9,16 @@ Under other priors than a gaussian one, what is held here are their gaussian coo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
+from bandstop.engine.attach.layers import PrunedLayers
 from bandstop.engine.attach.parametrisation import PrunedLayer
-from bandstop.engine.shards.tensor import is_sharded
-from bandstop.errors import ConfigError
+from bandstop.engine.shards.tensor import Shards, local, reshard
+from bandstop.engine.shards.transport import transport_shards_
 from bandstop.method.priors import Prior
 from bandstop.method.transport import transport_
 
@@ -25,27 +26,38 @@ __all__ = ["held_thresholds", "pull_one", "pull_to_prior"]
 
 
 @torch.no_grad()
-def pull_to_prior(layers: Sequence[PrunedLayer], prior: Prior, fraction: float) -> dict[str, Tensor]:
+def pull_to_prior(layers: PrunedLayers, prior: Prior, fraction: float) -> dict[str, Tensor]:
     """Move the latents of every layer the ``fraction`` of the way to the prior; padding rows stay zero.
 
     Returns the prior's scale s in each layer as it is then.
     """
-    return {layer.name: pull_one(layer, layer.latent.detach(), prior, fraction) for layer in layers}
+    latents = layers.latents()
+    shards = Shards.of(latents)
+    if shards is None and all(latent.device.type == "cpu" for latent in latents.values()):
+        return {layer.name: pull_one(layer, latents[layer.name], prior, fraction) for layer in layers}
+    if shards is not None:
+        reshard(layers.model)  # else what an evaluation left gathered would be used again
+    here = {name: local(latent) for name, latent in latents.items()}
+    free = {layer.name: layer.free(here[layer.name]) for layer in layers}
+    scales = transport_shards_(free, shards, prior, fraction)
+    for layer in layers:
+        _put_back(here[layer.name], free[layer.name], layer.padding_here)
+    return scales
 
 
 def pull_one(layer: PrunedLayer, latent: Tensor, prior: Prior, fraction: float) -> Tensor:
     """Move ``latent``, numbers of the shape of the layer's latents, and return the prior's scale s."""
-    if is_sharded(latent):
-        raise ConfigError(
-            "latents cannot be held to the prior where weights are sharded: build the pruner with "
-            "another threshold, or train with DistributedDataParallel"
-        )
-    free, row = layer.free(latent), layer.padding
+    free = layer.free(latent)
     scale = transport_(free, prior, fraction)
-    if row is not None and 0 < row < len(latent) - 1:  # a copy
+    _put_back(latent, free, layer.padding_here)
+    return scale
+
+
+def _put_back(latent: Tensor, free: Tensor, row: int | None) -> None:
+    """Write to ``latent`` what was moved without its padding ``row``, where that made a copy."""
+    if row is not None and 0 < row < len(latent) - 1:
         latent[:row].copy_(free[:row])
         latent[row + 1 :].copy_(free[row:])
-    return scale
 
 
 def held_thresholds(

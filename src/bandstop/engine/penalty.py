@@ -40,7 +40,7 @@ class Penalty:
         shards = Shards.of(self.layers.latents())
         values = [layer.free(local(layer.latent)) for layer in self.layers]
         pooled, reduce = self.recipe.histogram == "pooled", None if shards is None else shards.sum
-        values, prior, bins = compared(values, self.recipe, self.bins)
+        values, prior, bins = compared(values, self.recipe, self.bins, shards)
         return kl_to_prior(values, prior, bins, pooled=pooled, reduce=reduce)
 
     def __call__(self, weight: float) -> Tensor:

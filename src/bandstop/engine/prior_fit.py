@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from bandstop.engine.attach.charted import ChartedBandStop
-from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.compared import compared
-from bandstop.engine.recipe import Recipe
+from bandstop.engine.shards.tensor import Shards, local
+from bandstop.engine.shards.transport import scales_to_prior
 from bandstop.method.histogram.kl import kl_to_prior
 from bandstop.method.priors import Prior
-from bandstop.method.transport import scale_to_prior
 
 if TYPE_CHECKING:
     from bandstop.engine.pruner import Pruner
@@ -42,18 +41,22 @@ class LayerFit:
 @torch.no_grad()
 def fit_of_layers(pruner: Pruner) -> dict[str, LayerFit]:
     """Each layer's divergence from the prior, whether or not the loss sees it per layer."""
-    recipe, values = pruner.recipe, [layer.free(layer.latent.detach()) for layer in pruner.layers]
-    seen, prior, bins = compared(values, recipe, pruner.bins)
-    found = [float(kl_to_prior([value], prior, bins)) for value in seen]
-    scales = [_scale(layer, recipe, v) for layer, v in zip(pruner.layers, values, strict=True)]
-    rows = zip(pruner.layers, found, scales, strict=True)
+    recipe, shards = pruner.recipe, Shards.of(pruner.layers.latents())
+    values = [layer.free(local(layer.latent.detach())) for layer in pruner.layers]
+    seen, prior, bins = compared(values, recipe, pruner.bins, shards)
+    total = None if shards is None else shards.sum
+    found = [float(kl_to_prior([value], prior, bins, reduce=total)) for value in seen]
+    rows = zip(pruner.layers, found, _scales(pruner, values, shards), strict=True)
     return {layer.name: LayerFit(float(f"{kl:.5g}"), scale) for layer, kl, scale in rows}
 
 
-def _scale(layer: PrunedLayer, recipe: Recipe, values: Tensor) -> float:
-    if isinstance(layer.band, ChartedBandStop):
-        return float(layer.band.scale)
-    return float(scale_to_prior(values, recipe.prior)) if recipe.threshold == "held" else 1.0
+def _scales(pruner: Pruner, values: Sequence[Tensor], shards: Shards | None) -> list[float]:
+    bands, recipe = [layer.band for layer in pruner.layers], pruner.recipe
+    if charted := [band for band in bands if isinstance(band, ChartedBandStop)]:
+        return [float(band.scale) for band in charted]
+    if recipe.threshold != "held":
+        return [1.0] * len(bands)
+    return [float(scale) for scale in scales_to_prior(values, recipe.prior, shards)]
 
 
 @torch.no_grad()

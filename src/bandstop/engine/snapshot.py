@@ -38,11 +38,10 @@ def take_snapshot(pruner: Pruner) -> dict[str, Any]:
     )
     total: Total = (lambda numbers: numbers) if shards is None else shards.sum
     thresholds = [row["threshold"] for row in layers.values()]
-    fit = {} if shards is not None else fit_of_layers(pruner)
-    if fit:  # in the prior's units, where its scale follows the layer
-        scales = [row.scale for row in fit.values()]
-        values = [value / scale for value, scale in zip(values, scales, strict=True)]
-        thresholds = [value / scale for value, scale in zip(thresholds, scales, strict=True)]
+    fit = fit_of_layers(pruner)
+    scales = [row.scale for row in fit.values()]  # in the prior's units, where its scale follows the layer
+    values = [value / scale for value, scale in zip(values, scales, strict=True)]
+    thresholds = [value / scale for value, scale in zip(thresholds, scales, strict=True)]
     bins = replace(pruner.bins, limit=_reach(pruner, values, total, thresholds))
     observed = total(soft_histogram(values, bins).double())
     histogram = {
@@ -53,11 +52,11 @@ def take_snapshot(pruner: Pruner) -> dict[str, Any]:
         "range": bins.limit,
     }
     temperature = pruner.recipe.temperature(pruner.progress)
-    seen = {"temperature": temperature, "histogram": histogram, "layers": layers}
-    if not fit:
-        return seen
     rows = {name: asdict(row) for name, row in fit.items()}
-    return {**seen, "fit": rows, "quantiles": quantiles_beside_prior(values, pruner.recipe.prior)}
+    seen = {"temperature": temperature, "histogram": histogram, "layers": layers, "fit": rows}
+    if shards is not None:  # quantiles of all latents would need them in order, on one rank
+        return seen
+    return {**seen, "quantiles": quantiles_beside_prior(values, pruner.recipe.prior)}
 
 
 def _reach(pruner: Pruner, values: Sequence[Tensor], total: Total, thresholds: Iterable[float]) -> float:

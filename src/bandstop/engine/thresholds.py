@@ -60,7 +60,9 @@ class Thresholds:
             # Under one prior as many pass everywhere, so held layers that compete have one density.
             competing = recipe.threshold == "held" and recipe.allocation == "learned"
             rule = "uniform" if competing else recipe.allocation
-            self.allocate = partial(allocate, rule, floor=recipe.floor, given=given, stacked=bound.stacked)
+            self.allocate = partial(
+                allocate, rule, floor=recipe.floor, given=given, stacked=bound.stacked, free=bound.sizes
+            )
         self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
         self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
         self.densities: dict[str, float] = {}
@@ -104,22 +106,25 @@ class Thresholds:
         counts = self.counts(ramp, latents)
         return self._levels(ramp, latents, thresholds_for(latents, counts, self.last), counts)
 
-    def chart(self, name: str) -> tuple[float, float]:
+    def chart(self, name: str) -> tuple[float, float] | tuple[Tensor, Tensor]:
         """Spread of a layer's trained numbers and scale of its prior, as of the last levels."""
         assert self.passing is not None
-        spread = float(self.spreads[name])
-        return spread, spread * self.passing(self.densities[name])
+        spread, ratio = self.spreads[name], self.passing(self.densities[name])
+        if spread.device.type != "cpu":  # to read the number would mean to wait for the device
+            return spread, spread * ratio
+        return float(spread), float(spread) * ratio
 
     def _held(
         self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None
     ) -> Levels:
-        """The prior's quantiles; how many really pass is counted when somebody asks."""
+        """The prior's quantiles; how many really pass is counted when somebody asks, or by all ranks now."""
         counts, prior = self.counts(ramp, latents), self.recipe.trained_prior
         self.densities = {name: counts[name] / self.bound.sizes[name] for name in latents}
         self.spreads = dict(scales or {name: scale_to_prior(latents[name], prior) for name in latents})
         thresholds = held_thresholds(self.spreads, self.densities, prior)
         gains = None if self.gain is None else {n: self.gain(d) for n, d in self.densities.items()}
-        return Levels(thresholds, None, gains)
+        sharded = any(map(is_sharded, latents.values()))
+        return Levels(thresholds, count_above(latents, thresholds) if sharded else None, gains)
 
     def _levels(
         self,

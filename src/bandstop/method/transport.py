@@ -50,6 +50,7 @@ def transported(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:
     tensor([0.5000, 0.0000, 0.9800])
     """
     flat, count = values.reshape(-1), values.numel()
+    flat = flat if flat.dtype == torch.float64 else flat.float()  # a half's own would fill few of the cells
     reach = float(flat.abs().max())
     if reach == 0:
         return values.clone()
@@ -59,7 +60,7 @@ def transported(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:
     ends = _quantiles(prior, below, count).mul_(scale_to_prior(flat, prior)).to(flat.dtype)
     inside = place.sub_(cell).clamp_(0, 1)
     target = ends[cell].lerp_(ends[cell + 1], inside)
-    return torch.lerp(flat, target, fraction).reshape(values.shape)
+    return torch.lerp(flat, target, fraction).to(values.dtype).reshape(values.shape)
 
 
 def transport_(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:

@@ -4,6 +4,7 @@ any such wait is an error.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bandstop import Pruner, Recipe
+from bandstop.method.priors import Gaussian
 from bandstop.method.schedules import Constant
 from tests.engine.networks.training_for_tests import data, mlp
 
@@ -21,6 +23,8 @@ RECIPES = {
     "pooled": Recipe(kl=Constant(0.1), histogram="pooled", allocation="learned"),
     "erk": Recipe(allocation="erk"),
     "paper": Recipe.paper(),
+    "held": Recipe.held(),
+    "held with KL": replace(Recipe.held(Gaussian(1.0)), kl=Constant(0.1)),
 }
 
 

@@ -37,19 +37,31 @@ class ChartedBandStop(BandStop):
         super().__init__(gate, gain, learn_gain=learn_gain)
         self.reach = chart_reach(count)
         # Buffers, so that checkpoints and averaged copies have all that the weights depend on.
-        self.register_buffer("table", chart_table(prior, count).to(gain))
+        self.register_buffer("table", chart_table(prior, count).to(gain, copy=True))
         self.register_buffer("cells", torch.ones_like(gain))
         self.register_buffer("scale", torch.ones_like(gain))
         self.register_buffer("level", torch.zeros_like(gain))
 
-    def set_chart(self, spread: float, scale: float) -> None:
+    def set_chart(self, spread: float | Tensor, scale: float | Tensor) -> None:
         """Renew s, the spread of Z, and t, the scale of the prior; after ``set_levels``."""
+        if isinstance(spread, Tensor):
+            return self._set_on_device(spread, scale)
         self.cells.fill_(CELLS / (self.reach * max(spread, 1e-30)))
         self.scale.fill_(scale)
         along = min(float(self.threshold) * float(self.cells), float(CELLS))
         cell = min(int(along), CELLS - 1) if math.isfinite(along) else 0
         low, high = self.table[cell : cell + 2].tolist()
         self.level.fill_((low + (along - cell) * (high - low)) * scale)
+
+    def _set_on_device(self, spread: Tensor, scale: float | Tensor) -> None:
+        """The same without reading a number."""
+        self.cells.copy_(CELLS / (self.reach * spread.clamp(min=1e-30)))
+        self.scale.copy_(scale)  # type: ignore[arg-type]
+        along = (self.threshold * self.cells).clamp(max=CELLS)
+        along = torch.where(along.isfinite(), along, 0.0)
+        cell = along.to(torch.int64).clamp(max=CELLS - 1).reshape(1)
+        low, high = (self.table.index_select(0, cell + step) for step in (0, 1))
+        self.level.copy_(((low + (along - cell) * (high - low)) * scale).reshape(()))
 
     def latent_of(self, trained: Tensor) -> Tensor:
         """Ŵ."""

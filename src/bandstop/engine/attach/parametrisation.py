@@ -149,12 +149,18 @@ class PrunedLayer:
         rows = {module.padding_idx if isinstance(module, tables) else None for module, _ in self.owners}
         return rows.pop() if len(rows) == 1 else None
 
+    @property
+    def padding_here(self) -> int | None:
+        """Where the padding row lies in the part of the weight that is here, if it does."""
+        row = self.padding
+        if row is not None and self.shard is not None:
+            return local_row(self.shard, row)
+        return row
+
     def free(self, tensor: Tensor) -> Tensor:
         """``tensor``, shaped like the weight, without its padding row (a view if that is first or last)."""
-        row = self.padding
-        if row is not None and self.shard is not None and not is_sharded(tensor):  # a part, if it has the row
-            row = local_row(self.shard, row)
-        if row is None or is_sharded(tensor):
+        row = None if is_sharded(tensor) else self.padding_here
+        if row is None:
             return tensor
         if row in (0, len(tensor) - 1):
             return tensor[1:] if row == 0 else tensor[:-1]

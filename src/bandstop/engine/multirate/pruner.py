@@ -33,6 +33,7 @@ from bandstop.engine.pruner import Pruner
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.final_mask import live_masks
 from bandstop.engine.select.topk import not_finite
+from bandstop.engine.shards.tensor import is_sharded
 from bandstop.engine.trace import trace
 from bandstop.errors import ConfigError, DivergenceError
 from bandstop.method.budget import Budget
@@ -106,6 +107,11 @@ class MultiRatePruner(Pruner):
             self.waypoints.follow(self._parameters(), self.progress, every / self.steps)
 
     def _parameters(self) -> Parameters:
+        if any(map(is_sharded, self.layers.latents().values())):
+            raise ConfigError(
+                "networks for many rates are extracted from whole weights, found sharded ones: train with "
+                "DistributedDataParallel, or for one rate with bandstop.Pruner"
+            )
         return {name: value.detach() for name, value in self.model.named_parameters()}
 
     @torch.no_grad()

@@ -147,11 +147,13 @@ def allocate(
     floor: int = 1,
     given: Mapping[str, float] | None = None,
     stacked: Collection[str] = (),
+    free: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """Connections to keep in each named layer, by one of the rules.
 
     ``given`` maps layer names to relative densities (rule "given"; missing names get density 1); ``stacked``
-    names the layers that are stacks of matrices (rule "erk").
+    names the layers that are stacks of matrices (rule "erk"); ``free`` tells how many entries may be kept
+    where not all (sharded tables have their padding row).
 
     >>> allocate("erk", 30, {"a": torch.ones(10, 10), "b": torch.ones(20, 20)})
     {'a': 10, 'b': 20}
@@ -161,7 +163,7 @@ def allocate(
     if rule == "adapted":
         raise ConfigError('allocation "adapted" compares latents with a prior: it is for bandstop.Recipe')
     names, tensors = list(magnitudes), list(magnitudes.values())
-    sizes = [t.numel() for t in tensors]
+    sizes = [t.numel() if free is None else free[name] for name, t in magnitudes.items()]
     if rule == "learned" and (shards := Shards.of(magnitudes)) is not None:
         _check(sizes, total, floor)
         counts = topk_sharded.pooled_counts(shards, total, floor)
