@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bandstop.method.compiled import by_address
+from bandstop.method.compiled import by_address, compiled
 
 __all__ = ["look_up", "shrink"]
 
 _ZERO = np.float32(0)
 _BLOCK = 32  # numbers of which one comparison says whether any passes
+_PART = 512  # numbers that are looked up one by one between vector instructions
+_FEW = 25  # where less than one in so many passes, each that does is looked up by itself
 
 
 def _shrink(latent: Any, gain: Any, threshold: Any, weight: Any, count: int) -> None:
@@ -29,6 +31,54 @@ def _shrink(latent: Any, gain: Any, threshold: Any, weight: Any, count: int) -> 
         value = latent[i]
         inside = value * _ZERO
         weight[i] = (value - level if value > level else value + level if value < -level else inside) * factor
+
+
+def _one(value: Any, per_unit: Any, heights: Any) -> Any:
+    """What ``_look_up`` writes for one number: ``heights`` has the border and the rise of each cell."""
+    last = heights.size // 2
+    place = min(abs(value) * per_unit, np.float32(last))
+    cell = max(min(np.int32(place), np.int32(last - 1)), np.int32(0))
+    over = heights[2 * cell] + (place - np.float32(cell)) * heights[2 * cell + 1]
+    return np.copysign(_ZERO if over <= _ZERO else over, value)
+
+
+def _few(z: Any, weight: Any, begin: int, end: int, level: Any, per_unit: Any, heights: Any) -> None:
+    """``_look_up`` from ``begin`` to ``end`` where few pass."""
+    whole = end - (end - begin) % _BLOCK
+    for start in range(begin, whole, _BLOCK):
+        stopped = np.int32(0)
+        for i in range(start, start + _BLOCK):
+            stopped += np.int32(abs(z[i]) <= level)
+            weight[i] = _ZERO
+        if stopped < _BLOCK:
+            for i in range(start, start + _BLOCK):
+                if not abs(z[i]) <= level:
+                    weight[i] = one(z[i], per_unit, heights)
+    for i in range(whole, end):
+        weight[i] = _ZERO if abs(z[i]) <= level else one(z[i], per_unit, heights)
+
+
+def _many(
+    z: Any, weight: Any, begin: int, here: int, per_unit: Any, pairs: Any, cell_of: Any, place_of: Any, pair: Any
+) -> None:
+    """``_look_up`` of ``here`` numbers from ``begin`` on where many pass: by vector instructions.
+
+    ``pairs`` have a cell's border and its rise in one number of eight bytes; the last three are room.
+    """
+    found, last, end = pair.view(np.float32), np.int32(pairs.size - 1), np.float32(pairs.size)
+    for i in range(here):
+        place = abs(z[begin + i]) * per_unit
+        place = end if place > end else place
+        cell = max(min(np.int32(place), last), np.int32(0))
+        cell_of[i], place_of[i] = cell, place - np.float32(cell)
+    for i in range(here):
+        pair[i] = pairs[cell_of[i]]
+    for i in range(here):
+        over = found[2 * i] + place_of[i] * found[2 * i + 1]
+        weight[begin + i] = np.copysign(_ZERO if over <= _ZERO else over, z[begin + i])
+
+
+one, few, many = compiled(_one), compiled(_few), compiled(_many)
 
 
 def _look_up(
@@ -52,27 +102,20 @@ def _look_up(
     at = min(level * per_unit, end)
     cell = max(min(int(at), last - 1), 0)
     base = table[cell] + (at - np.float32(cell)) * (table[cell + 1] - table[cell])
-    cell_of, place_of = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
-    low, high, whole = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32), count - count % _BLOCK
-    for start in range(0, count, _BLOCK):
-        here, stopped = min(_BLOCK, count - start), np.int32(0)
-        if start < whole:
-            for i in range(_BLOCK):  # a fixed number: vector instructions
-                stopped += np.int32(abs(z[start + i]) <= level)
-                weight[start + i] = _ZERO
-        if stopped == _BLOCK:
-            continue
+    heights = np.empty(2 * last, np.float32)
+    for k in range(last):
+        heights[2 * k] = (table[k] - base) * stretch
+        heights[2 * k + 1] = (table[k + 1] - table[k]) * stretch
+    # Unsigned: no index is counted from the end.
+    cell_of, place_of, pair = np.empty(_PART, np.uint32), np.empty(_PART, np.float32), np.empty(_PART, np.int64)
+    for begin in range(0, count, _PART):
+        here, stopped = min(_PART, count - begin), np.int32(0)
         for i in range(here):
-            place = abs(z[start + i]) * per_unit
-            place = end if place > end else place
-            cell_of[i] = max(min(np.int32(place), np.int32(last - 1)), np.int32(0))
-            place_of[i] = place - np.float32(cell_of[i])
-        for i in range(here):
-            low[i], high[i] = table[cell_of[i]], table[cell_of[i] + 1]
-        for i in range(here):
-            over = low[i] + place_of[i] * (high[i] - low[i]) - base
-            over = _ZERO if over <= _ZERO else over * stretch
-            weight[start + i] = np.copysign(over, z[start + i])
+            stopped += np.int32(abs(z[begin + i]) <= level)
+        if _FEW * (here - stopped) <= here:
+            few(z, weight, begin, begin + here, level, per_unit, heights)
+        else:
+            many(z, weight, begin, here, per_unit, heights.view(np.int64), cell_of, place_of, pair)
 
 
 _FLOATS = "float32*"
