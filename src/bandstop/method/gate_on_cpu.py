@@ -82,7 +82,12 @@ def looked_up_on_cpu(
     numbers, kernels = (gain, threshold, cells, scale, table), _kernels_for(z.numel())
     if kernels is None or any(number.dtype is not torch.float32 for number in numbers):
         return None
-    weight: Tensor = _gated(z, gain, (kernels.look_up, z, *numbers, table.numel() - 1, z.numel()))
+    count, last = z.numel(), table.numel() - 1
+    if count > WHOLE:
+        large: Tensor = _gated(z, gain, (kernels.look_up, z, *numbers, last, count))
+        return large
+    weight = z * gain
+    kernels.look_up(z.data_ptr(), *(n.data_ptr() for n in numbers), last, weight.data_ptr(), count)
     return weight
 
 
