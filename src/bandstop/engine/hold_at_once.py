@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import cache
+from operator import is_
 from typing import Any
 
 import torch
@@ -34,6 +35,7 @@ class HoldAtOnce:
         self.tables: dict[int, Tensor] = {}
         self.addresses, self.counts, self.numbers = array("q"), array("q"), array("d")
         self.aims: Aims | None = None
+        self.seen: list[Any] = []
         # Two tables of counts, the ends of cells, and the largest magnitude.
         self.room = torch.empty(3 * (CELLS + 1) + 1, dtype=torch.int32, device="cpu")
 
@@ -41,19 +43,23 @@ class HoldAtOnce:
         """Whether all layers lie in memory as the loops want them; notes where."""
         if _loops() is None or not worth_compiled(max(layer.latent.numel() for layer in self.layers)):
             return False
-        addresses, counts = array("q"), array("q")
+        addresses, counts, seen = array("q"), array("q"), []
         for layer in self.layers:
             latent, band = layer.latent, layer.band
             assert band is not None
-            levels = [level for name in LEVELS if (level := band._buffers.get(name)) is not None]
-            if not _plain(latent) or not all(map(_plain, levels)):
-                return False
+            held = band._buffers
+            levels = [held[name] for name in (LEVELS if "table" in held else LEVELS[:2])]
+            seen += levels
             start, count = _free(latent, layer.padding)
-            if not 0 < count <= TABULATED:
+            if not _plain(latent) or not 0 < count <= TABULATED:
                 return False
             counts.append(count)
             addresses.extend((start, self._table(count).data_ptr(), *(level.data_ptr() for level in levels)))
             addresses.extend([0] * (len(LEVELS) - len(levels)))
+        if len(seen) != len(self.seen) or not all(map(is_, seen, self.seen)):
+            if not all(map(_plain, seen)):
+                return False
+            self.seen = seen
         self.addresses, self.counts = addresses, counts
         return True
 

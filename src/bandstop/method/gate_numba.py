@@ -42,26 +42,36 @@ def _one(value: Any, per_unit: Any, heights: Any) -> Any:
     return np.copysign(_ZERO if over <= _ZERO else over, value)
 
 
-def _few(z: Any, weight: Any, begin: int, end: int, level: Any, per_unit: Any, heights: Any) -> None:
-    """``_look_up`` from ``begin`` to ``end`` where few pass."""
-    whole = end - (end - begin) % _BLOCK
+def _few(z: Any, weight: Any, begin: int, end: int, level: Any, per_unit: Any, heights: Any) -> int:
+    """``_look_up`` from ``begin`` to ``end`` where few pass; returns how many that are."""
+    whole, passing = end - (end - begin) % _BLOCK, 0
     for start in range(begin, whole, _BLOCK):
         stopped = np.int32(0)
         for i in range(start, start + _BLOCK):
             stopped += np.int32(abs(z[i]) <= level)
             weight[i] = _ZERO
         if stopped < _BLOCK:
+            passing += _BLOCK - stopped
             for i in range(start, start + _BLOCK):
                 if not abs(z[i]) <= level:
                     weight[i] = one(z[i], per_unit, heights)
     for i in range(whole, end):
         weight[i] = _ZERO if abs(z[i]) <= level else one(z[i], per_unit, heights)
+    return passing
 
 
 def _many(
-    z: Any, weight: Any, begin: int, here: int, per_unit: Any, pairs: Any, cell_of: Any, place_of: Any, pair: Any
-) -> None:
-    """``_look_up`` of ``here`` numbers from ``begin`` on where many pass: by vector instructions.
+    z: Any,
+    weight: Any,
+    begin: int,
+    here: int,
+    per_unit: Any,
+    pairs: Any,
+    cell_of: Any,
+    place_of: Any,
+    pair: Any,
+) -> int:
+    """``_look_up`` of ``here`` numbers from ``begin`` on where many pass: by vector instructions; returns how many.
 
     ``pairs`` have a cell's border and its rise in one number of eight bytes; the last three are room.
     """
@@ -73,9 +83,12 @@ def _many(
         cell_of[i], place_of[i] = cell, place - np.float32(cell)
     for i in range(here):
         pair[i] = pairs[cell_of[i]]
+    stopped = np.int32(0)
     for i in range(here):
         over = found[2 * i] + place_of[i] * found[2 * i + 1]
+        stopped += np.int32(over <= _ZERO)
         weight[begin + i] = np.copysign(_ZERO if over <= _ZERO else over, z[begin + i])
+    return here - stopped
 
 
 one, few, many = compiled(_one), compiled(_few), compiled(_many)
@@ -107,15 +120,18 @@ def _look_up(
         heights[2 * k] = (table[k] - base) * stretch
         heights[2 * k + 1] = (table[k + 1] - table[k]) * stretch
     # Unsigned: no index is counted from the end.
-    cell_of, place_of, pair = np.empty(_PART, np.uint32), np.empty(_PART, np.float32), np.empty(_PART, np.int64)
+    cell_of, place_of, pair = (
+        np.empty(_PART, np.uint32),
+        np.empty(_PART, np.float32),
+        np.empty(_PART, np.int64),
+    )
+    passing = 0  # in the part before, which says what to expect
     for begin in range(0, count, _PART):
-        here, stopped = min(_PART, count - begin), np.int32(0)
-        for i in range(here):
-            stopped += np.int32(abs(z[begin + i]) <= level)
-        if _FEW * (here - stopped) <= here:
-            few(z, weight, begin, begin + here, level, per_unit, heights)
+        here = min(_PART, count - begin)
+        if _FEW * passing <= _PART:
+            passing = few(z, weight, begin, begin + here, level, per_unit, heights)
         else:
-            many(z, weight, begin, here, per_unit, heights.view(np.int64), cell_of, place_of, pair)
+            passing = many(z, weight, begin, here, per_unit, heights.view(np.int64), cell_of, place_of, pair)
 
 
 _FLOATS = "float32*"

@@ -20,6 +20,7 @@ ADDRESSES = 8
 NUMBERS = 6
 """Of a layer: F⁻¹ of its rate, gain, the prior's scale ÷ the spread, reach of the chart, and room for two."""
 _TINY = np.float32(1e-30)
+_SMALL = 1 << 14
 
 measure, count_cells, move = LOOPS
 
@@ -49,17 +50,20 @@ def _hold_layers(
     for i in range(layers):
         numbers[6 * i + 4] = measure(at[8 * i], bits[8 * i], counts[i], largest_bits) / mean
         reach = largest[0]
-        per_unit = np.float32(cells) / (np.float32(2) * reach)
-        if not (reach > 0 and np.isfinite(reach) and np.isfinite(per_unit)):
+        numbers[6 * i + 5] = cells / max(2.0 * float(reach), 1e-300)
+        if not (0 < reach < np.inf and np.float32(numbers[6 * i + 5]) < np.inf):
             return -1
-        numbers[6 * i + 5] = float(per_unit)
     others = 0
     for i in range(layers):
         values, quantiles, count, scale = at[8 * i], at[8 * i + 1], counts[i], np.float32(numbers[6 * i + 4])
-        count_cells(values, count, numbers[6 * i + 5], cells, below)
-        for k in range(cells + 1):
+        # Of so few values none would be located better by more cells.
+        own, per_unit = (
+            (cells, numbers[6 * i + 5]) if count > _SMALL else (cells // 4, numbers[6 * i + 5] / 4)
+        )
+        count_cells(values, count, per_unit, own, below)
+        for k in range(own + 1):
             ends[k] = quantiles[below[k]] * scale
-        spread = np.float32(move(values, count, numbers[6 * i + 5], cells, ends, fraction) / mean)
+        spread = np.float32(move(values, count, per_unit, own, ends, fraction) / mean)
         numbers[6 * i + 4] = float(spread)
         threshold = np.float32(spread * numbers[6 * i])
         at[8 * i + 2][0] = threshold
@@ -67,15 +71,15 @@ def _hold_layers(
         others += int(gain == gain and at[8 * i + 3][0] != gain)  # NaN: the gain is trained
         if chart:
             stretch = np.float32(spread * numbers[6 * i + 2])
-            per_unit = np.float32(chart / (numbers[6 * i + 3] * max(spread, _TINY)))
-            along = min(threshold * per_unit, np.float32(chart))
+            turns = np.float32(chart / (numbers[6 * i + 3] * max(spread, _TINY)))
+            along = min(threshold * turns, np.float32(chart))
             cell, table = min(int(along), chart - 1), at[8 * i + 7]
             level = table[cell] + (along - np.float32(cell)) * (table[cell + 1] - table[cell])
-            at[8 * i + 4][0], at[8 * i + 5][0], at[8 * i + 6][0] = per_unit, stretch, level * stretch
+            at[8 * i + 4][0], at[8 * i + 5][0], at[8 * i + 6][0] = turns, stretch, level * stretch
     return others
 
 
 _WHERE, _ROOM = ("float32**", "int32**", "int64*", "float64*"), ("int32*", "float32*", "float32*", "int32*")
-hold_layers = by_address(
-    "int64", *_WHERE, "int64", "float64", "float64", "int64", "int64", *_ROOM
-)(_hold_layers)
+hold_layers = by_address("int64", *_WHERE, "int64", "float64", "float64", "int64", "int64", *_ROOM)(
+    _hold_layers
+)
