@@ -20,7 +20,6 @@ ADDRESSES = 8
 NUMBERS = 6
 """Of a layer: F⁻¹ of its rate, gain, the prior's scale ÷ the spread, reach of the chart, and room for two."""
 _TINY = np.float32(1e-30)
-_SMALL = 1 << 14
 
 measure, count_cells, move = LOOPS
 
@@ -56,14 +55,11 @@ def _hold_layers(
     others = 0
     for i in range(layers):
         values, quantiles, count, scale = at[8 * i], at[8 * i + 1], counts[i], np.float32(numbers[6 * i + 4])
-        # Of so few values none would be located better by more cells.
-        own, per_unit = (
-            (cells, numbers[6 * i + 5]) if count > _SMALL else (cells // 4, numbers[6 * i + 5] / 4)
-        )
-        count_cells(values, count, per_unit, own, below)
-        for k in range(own + 1):
+        per_unit = numbers[6 * i + 5]
+        count_cells(values, count, per_unit, cells, below)
+        for k in range(cells + 1):
             ends[k] = quantiles[below[k]] * scale
-        spread = np.float32(move(values, count, per_unit, own, ends, fraction) / mean)
+        spread = np.float32(move(values, count, per_unit, cells, ends, fraction) / mean)
         numbers[6 * i + 4] = float(spread)
         threshold = np.float32(spread * numbers[6 * i])
         at[8 * i + 2][0] = threshold
