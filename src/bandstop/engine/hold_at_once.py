@@ -1,27 +1,26 @@
-"""All layers held to the prior in one call of compiled loops, where these apply (``bandstop.method.hold_numba``)."""
+"""All layers held to the prior in one call of compiled loops, where these apply
+(``bandstop.method.hold_numba``).
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
 from functools import cache
-from operator import is_
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.attach.parametrisation import PrunedLayer
+from bandstop.engine.place_in_memory import LEVELS, Place
 from bandstop.engine.thresholds import Aims
 from bandstop.method.chart import CELLS as CHART
 from bandstop.method.priors import Prior
 from bandstop.method.transport import CELLS, TABULATED, mean_magnitude, rank_quantiles, worth_compiled
 
 __all__ = ["HoldAtOnce"]
-
-LEVELS = ("threshold", "stretch", "cells", "scale", "level", "table")
-"""Buffers of a band that the loops read and write; the first two of every band."""
 
 
 class HoldAtOnce:
@@ -32,35 +31,28 @@ class HoldAtOnce:
 
     def __init__(self, layers: Sequence[PrunedLayer], prior: Prior) -> None:
         self.layers, self.prior, self.mean = layers, prior, mean_magnitude(prior)
+        self.places: list[Place] = []
         self.tables: dict[int, Tensor] = {}
         self.addresses, self.counts, self.numbers = array("q"), array("q"), array("d")
         self.aims: Aims | None = None
-        self.seen: list[Any] = []
         # Two tables of counts, the ends of cells, and the largest magnitude.
         self.room = torch.empty(3 * (CELLS + 1) + 1, dtype=torch.int32, device="cpu")
 
     def usable(self) -> bool:
         """Whether all layers lie in memory as the loops want them; notes where."""
-        if _loops() is None or not worth_compiled(max(layer.latent.numel() for layer in self.layers)):
+        if self.places and all(place.stays() for place in self.places):
+            return True
+        self.places = []
+        if not worth_compiled(max(layer.latent.numel() for layer in self.layers)) or _loops() is None:
             return False
-        addresses, counts, seen = array("q"), array("q"), []
-        for layer in self.layers:
-            latent, band = layer.latent, layer.band
-            assert band is not None
-            held = band._buffers
-            levels = [held[name] for name in (LEVELS if "table" in held else LEVELS[:2])]
-            seen += levels
-            start, count = _free(latent, layer.padding)
-            if not _plain(latent) or not 0 < count <= TABULATED:
-                return False
-            counts.append(count)
-            addresses.extend((start, self._table(count).data_ptr(), *(level.data_ptr() for level in levels)))
-            addresses.extend([0] * (len(LEVELS) - len(levels)))
-        if len(seen) != len(self.seen) or not all(map(is_, seen, self.seen)):
-            if not all(map(_plain, seen)):
-                return False
-            self.seen = seen
-        self.addresses, self.counts = addresses, counts
+        places = [Place(layer) for layer in self.layers]
+        if not all(place.found and 0 < place.count <= TABULATED for place in places):
+            return False
+        self.places, self.addresses, self.counts = places, array("q"), array("q")
+        for place in places:
+            missing = [0] * (len(LEVELS) - len(place.addresses))
+            self.addresses.extend((place.start, self._table(place.count), *place.addresses, *missing))
+            self.counts.append(place.count)
         return True
 
     def __call__(self, fraction: float, temperature: float, aims: Aims) -> bool:
@@ -81,11 +73,11 @@ class HoldAtOnce:
                 layer.band.set_factors(temperature, None if aims.gains is None else aims.gains[layer.name])
         return True
 
-    def _table(self, count: int) -> Tensor:
-        """The prior's quantiles, kept here: the loops have nothing but their address."""
+    def _table(self, count: int) -> int:
+        """The address of the prior's quantiles, which are kept here: the loops have nothing else of them."""
         if count not in self.tables:
             self.tables[count] = rank_quantiles(self.prior, count)
-        return self.tables[count]
+        return self.tables[count].data_ptr()
 
     def _numbers(self, aims: Aims) -> array[float]:
         """What the loops are told of each layer."""
@@ -97,22 +89,6 @@ class HoldAtOnce:
             reach = band.reach if isinstance(band, ChartedBandStop) else 0.0
             found.extend((aims.quantiles[name], gain, scale, reach, 0.0, 0.0))
         return found
-
-
-def _plain(tensor: Any) -> bool:
-    known = type(tensor) in (Tensor, nn.Parameter) and tensor.dtype is torch.float32
-    return known and tensor.is_cpu and tensor.is_contiguous()
-
-
-def _free(latent: Tensor, padding: int | None) -> tuple[int, int]:
-    """Where the entries that may be kept begin, and how many they are; none if they lie apart."""
-    start, count = latent.data_ptr(), latent.numel()
-    if padding is None:
-        return start, count
-    row = count // len(latent)
-    if padding not in (0, len(latent) - 1):
-        return start, 0
-    return start + (0 if padding else latent.element_size() * row), count - row
 
 
 @cache
