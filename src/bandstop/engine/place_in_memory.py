@@ -1,4 +1,4 @@
-"""Where the latents of a layer and the levels of its gate lie in memory, for compiled loops that write there."""
+"""Where a layer's latents and the levels of its gate lie in memory, for compiled loops that write there."""
 
 from __future__ import annotations
 

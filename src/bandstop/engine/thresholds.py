@@ -40,7 +40,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Aims:
-    """Of each layer: F⁻¹ of its rate, the factor on its gain, and the prior's scale in spreads of its chart."""
+    """Of each layer: F⁻¹ of its rate, the factor on its gain, and the prior's scale in spreads."""
 
     quantiles: dict[str, float]
     gains: dict[str, float] | None

@@ -41,7 +41,9 @@ def _one(value: Any, per_unit: Any, heights: Any) -> Any:
     return np.copysign(_ZERO if over <= _ZERO else over, value)
 
 
-def _few(z: Any, weight: Any, begin: int, here: int, level: Any, per_unit: Any, heights: Any, room: Any) -> int:
+def _few(
+    z: Any, weight: Any, begin: int, here: int, level: Any, per_unit: Any, heights: Any, room: Any
+) -> int:
     """``_look_up`` of ``here`` numbers from ``begin`` on where few pass; returns how many that are.
 
     Without a branch on what passes, which no processor foresees: flags of a byte, eight of them seen at once.
@@ -77,9 +79,10 @@ def _many(
     place_of: Any,
     pair: Any,
 ) -> int:
-    """``_look_up`` of ``here`` numbers from ``begin`` on where many pass: by vector instructions; returns how many.
+    """``_look_up`` of ``here`` numbers from ``begin`` on where many pass; returns how many that are.
 
-    ``pairs`` have a cell's border and its rise in one number of eight bytes; the last three are room.
+    By vector instructions. ``pairs`` have a cell's border and its rise in one number of eight bytes; the
+    last three are room.
     """
     found, last, end = pair.view(np.float32), np.int32(pairs.size - 1), np.float32(pairs.size)
     for i in range(here):
@@ -94,7 +97,7 @@ def _many(
         over = found[2 * i] + place_of[i] * found[2 * i + 1]
         stopped += np.int32(over <= _ZERO)
         weight[begin + i] = np.copysign(_ZERO if over <= _ZERO else over, z[begin + i])
-    return here - stopped
+    return int(here - stopped)
 
 
 one, few, many = compiled(_one), compiled(_few), compiled(_many)

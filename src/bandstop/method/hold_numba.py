@@ -1,6 +1,6 @@
 """All layers of a network held to a prior in one call: map, threshold and chart (numba, float32 on the CPU).
 
-To hand them to torch one number after the other takes longer than the map itself (``bandstop.method.transport``,
+To hand them to torch one number after the other takes longer than the map (``bandstop.method.transport``,
 ``bandstop.method.chart``).
 """
 
@@ -10,18 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from bandstop.method.compiled import by_address
+from bandstop.method.compiled import by_address, compiled
 from bandstop.method.transport_numba import LOOPS
 
-__all__ = ["ADDRESSES", "NUMBERS", "hold_layers"]
+__all__ = ["hold_layers"]
 
-ADDRESSES = 8
-"""Of a layer: values, the prior's quantiles of their ranks, threshold, stretch, cells, scale, level, table."""
-NUMBERS = 6
-"""Of a layer: F⁻¹ of its rate, gain, the prior's scale ÷ the spread, reach of the chart, and room for two."""
 _TINY = np.float32(1e-30)
 
 measure, count_cells, move = LOOPS
+
+
+def _renew_chart(
+    threshold: Any, spread: Any, ratio: float, reach: float, chart: int, at: Any, row: int
+) -> None:
+    """Cells, scale and level, whose addresses are ``at`` this ``row``, before that of the table."""
+    per_unit, stretch = np.float32(chart / (reach * max(spread, _TINY))), np.float32(spread * ratio)
+    along = min(threshold * per_unit, np.float32(chart))
+    cell, table = min(int(along), chart - 1), at[row + 3]
+    level = table[cell] + (along - np.float32(cell)) * (table[cell + 1] - table[cell])
+    at[row][0], at[row + 1][0], at[row + 2][0] = per_unit, stretch, level * stretch
+
+
+renew_chart = compiled(_renew_chart)
 
 
 def _hold_layers(
@@ -41,10 +51,13 @@ def _hold_layers(
 ) -> int:
     """Move the values of ``layers`` the ``fraction`` of the way to the prior and renew what follows from it.
 
-    ``at`` has ``ADDRESSES`` of each layer (``bits`` is the same), ``numbers`` ``NUMBERS``, ``mean`` is E|F|.
-    ``cells`` are those of the map, ``chart`` those of the charts or 0, where there are none. ``below``
-    (2·cells + 2), ``ends`` (cells + 1) and ``largest`` are room to work in. Returns how many stretches are not
-    the layer's gain, or −1 if the map does not apply to a layer and nothing was touched.
+    Of each layer ``at`` has eight addresses: values, the prior's quantiles of their ranks, threshold,
+    stretch, and cells, scale, level and table of the chart (``bits`` is the same). ``numbers`` has six: F⁻¹
+    of the layer's rate, its gain, the prior's scale ÷ the spread, the chart's reach, and room for two.
+    ``mean`` is E|F|, ``cells`` are those of the map, ``chart`` those of a chart, 0 without charts. ``below``
+    (2·cells + 2), ``ends`` (cells + 1) and ``largest`` are room to work in.
+
+    Returns how many stretches are not the gain, or −1 if nothing was moved: a layer has no finite scale.
     """
     for i in range(layers):
         numbers[6 * i + 4] = measure(at[8 * i], bits[8 * i], counts[i], largest_bits) / mean
@@ -66,12 +79,8 @@ def _hold_layers(
         gain = np.float32(numbers[6 * i + 1])
         others += int(gain == gain and at[8 * i + 3][0] != gain)  # NaN: the gain is trained
         if chart:
-            stretch = np.float32(spread * numbers[6 * i + 2])
-            turns = np.float32(chart / (numbers[6 * i + 3] * max(spread, _TINY)))
-            along = min(threshold * turns, np.float32(chart))
-            cell, table = min(int(along), chart - 1), at[8 * i + 7]
-            level = table[cell] + (along - np.float32(cell)) * (table[cell + 1] - table[cell])
-            at[8 * i + 4][0], at[8 * i + 5][0], at[8 * i + 6][0] = turns, stretch, level * stretch
+            row = 8 * i + 4
+            renew_chart(threshold, spread, numbers[6 * i + 2], numbers[6 * i + 3], chart, at, row)
     return others
 
 

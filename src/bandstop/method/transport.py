@@ -101,7 +101,7 @@ def transport_(values: Tensor, prior: Prior, fraction: float = 1.0) -> Tensor:
 
 
 def _quantiles(prior: Prior, below: Tensor, count: int) -> Tensor:
-    """The prior's quantiles, float32 or float64, of the ranks that have so many of ``count`` values ``below`` them."""
+    """The prior's quantiles of the ranks that have so many of ``count`` values ``below`` them."""
     if below.device.type == "cpu" and count <= TABULATED:
         return rank_quantiles(prior, count).index_select(0, below)
     return _ranked(prior, below.double() / count, count)
