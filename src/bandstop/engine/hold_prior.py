@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from statistics import NormalDist
 
 import torch
 from torch import Tensor
@@ -19,10 +20,10 @@ from bandstop.engine.attach.layers import PrunedLayers
 from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.shards.tensor import Shards, local, reshard
 from bandstop.engine.shards.transport import transport_shards_
-from bandstop.method.priors import Prior
+from bandstop.method.priors import Gaussian, Prior
 from bandstop.method.transport import transport_
 
-__all__ = ["held_thresholds", "pull_one", "pull_to_prior"]
+__all__ = ["held_thresholds", "pull_one", "pull_to_prior", "quantile"]
 
 
 @torch.no_grad()
@@ -69,9 +70,17 @@ def held_thresholds(
     >>> held_thresholds({"a": torch.tensor(1.6)}, {"a": 0.25}, Uniform(1.0))["a"]
     tensor(1.2000)
     """
-    return {name: scale * _quantile(prior, 1 - densities[name]) for name, scale in scales.items()}
+    return {name: scale * quantile(prior, 1 - densities[name]) for name, scale in scales.items()}
 
 
 @lru_cache(maxsize=512)
-def _quantile(prior: Prior, rate: float) -> float:
+def quantile(prior: Prior, rate: float) -> float:
+    """``F⁻¹(rate)`` of magnitudes.
+
+    >>> from bandstop.method.priors import Uniform
+    >>> quantile(Uniform(2.0), 0.5)
+    1.0
+    """
+    if isinstance(prior, Gaussian) and 0 <= rate < 1:  # a tenth of the time that torch takes for one number
+        return NormalDist(sigma=prior.scale).inv_cdf((1 + rate) / 2)
     return prior.magnitude_quantile(rate)  # layers ask for the same one at every step after the ramp

@@ -15,12 +15,12 @@ from bandstop.engine.attach.layers import PrunedLayers
 from bandstop.engine.attach.parametrisation import BandStop, PrunedLayer, prunable_layers
 from bandstop.engine.attach.plain import make_copy_plain, make_plain
 from bandstop.engine.attach.prunable import Layers
-from bandstop.engine.hold_prior import pull_to_prior
 from bandstop.engine.pause import telling
 from bandstop.engine.penalty import Penalty
 from bandstop.engine.planned import PlannedBudget
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.remarks import Remarks, check_groups
+from bandstop.engine.renewal import Renewal
 from bandstop.engine.select.bound_budget import BoundBudget
 from bandstop.engine.select.final_mask import largest_masks, live_masks
 from bandstop.engine.select.topk import count_above, masks_above, not_finite
@@ -83,6 +83,7 @@ class Pruner(Verbs):
         self.fixed_thresholds: dict[str, float] = {}
         self.noted_counts: dict[str, int] | None = None
         self.thresholds = Thresholds(self.recipe, self.bound)
+        self.renewal = Renewal(self.layers, self.thresholds)
         self.thresholds.counts(1.0, self.layers.free_latents())  # refuses what cannot be, touching nothing
         if self.live:
             with telling("running the network on its example input to see that it can be traced"):
@@ -217,17 +218,7 @@ class Pruner(Verbs):
 
     @torch.no_grad()
     def _update(self) -> None:
-        recipe, progress, scales = self.recipe, self.progress, None
-        if recipe.threshold == "held":
-            scales = pull_to_prior(self.layers, recipe.trained_prior, recipe.hold(progress))
-        levels = self.thresholds.at(recipe.ramp(progress), self.layers.free_latents(), scales)
-        temperature, self.noted_counts = recipe.temperature(progress), levels.counts
-        for layer in self.layers:
-            assert layer.band is not None
-            stretch = (levels.gains or {}).get(layer.name)
-            layer.band.set_levels(levels.thresholds[layer.name], temperature, stretch)
-            if isinstance(layer.band, ChartedBandStop):
-                layer.band.set_chart(*self.thresholds.chart(layer.name))
+        self.noted_counts = self.renewal(self.recipe, self.progress)
 
     @torch.no_grad()
     def selection(self) -> dict[str, Tensor]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from bandstop.engine.hold_prior import held_thresholds
+from bandstop.engine.hold_prior import held_thresholds, quantile
 from bandstop.engine.planned import PlannedBudget, Sure
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
@@ -23,7 +23,7 @@ from bandstop.method.chart import PassingScale
 from bandstop.method.gain import VarianceGain
 from bandstop.method.transport import scale_to_prior
 
-__all__ = ["Levels", "Thresholds"]
+__all__ = ["Aims", "Levels", "Thresholds"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ class Levels:
     thresholds: dict[str, Tensor]
     counts: dict[str, int] | None
     gains: dict[str, float] | None
+
+
+@dataclass(frozen=True)
+class Aims:
+    """Of each layer: F⁻¹ of its rate, the factor on its gain, and the prior's scale in spreads."""
+
+    quantiles: dict[str, float]
+    gains: dict[str, float] | None
+    scales: dict[str, float] | None
 
 
 class Thresholds:
@@ -68,6 +77,7 @@ class Thresholds:
         self.densities: dict[str, float] = {}
         self.spreads: dict[str, Tensor] = {}
         self.last: defaultdict[str, LastThreshold] = defaultdict(LastThreshold)
+        self._aims: tuple[float, Aims] | None = None
 
     def counts(self, ramp: float, latents: Mapping[str, Tensor]) -> dict[str, int]:
         """Connections per layer when ``ramp`` (0 … 1) of the final pruning applies."""
@@ -113,6 +123,23 @@ class Thresholds:
         if spread.device.type != "cpu":  # to read the number would mean to wait for the device
             return spread, spread * ratio
         return float(spread), float(spread) * ratio
+
+    def aims(self, ramp: float, latents: Callable[[], Mapping[str, Tensor]]) -> Aims:
+        """What held layers aim at when ``ramp`` (0 … 1) of the final pruning applies.
+
+        They are the same object while nothing changes: after the ramp, unless layers take from each other.
+        """
+        if self._aims is not None and self._aims[0] == ramp and self.recipe.allocation != "adapted":
+            return self._aims[1]
+        counts, prior = self.counts(ramp, latents()), self.recipe.trained_prior
+        densities = {name: count / self.bound.sizes[name] for name, count in counts.items()}
+        found = Aims(
+            {name: quantile(prior, 1 - density) for name, density in densities.items()},
+            None if self.gain is None else {name: self.gain(d) for name, d in densities.items()},
+            None if self.passing is None else {name: self.passing(d) for name, d in densities.items()},
+        )
+        self._aims = ramp, found
+        return found
 
     def _held(
         self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None

@@ -36,7 +36,7 @@ def by_address(*kinds: str) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop that gets arrays as addresses, ``tensor.data_ptr()``, and its kinds of arguments here.
 
     To hand an array over takes longer than a small layer's gate; an address takes a tenth of that. The first
-    kind is what the loop returns, "void" for nothing.
+    kind is what the loop returns, "void" for nothing; "float32**" is an array of addresses.
 
     >>> import torch
     >>> @by_address("float32", "float32*", "int64")
@@ -69,5 +69,5 @@ def _kind(name: str) -> tuple[Any, Any]:
     if name == "void":
         return numba.void, None
     if name.endswith("*"):
-        return numba.types.CPointer(_NUMBERS[name[:-1]][0]), ctypes.c_void_p  # type: ignore[no-untyped-call]
+        return numba.types.CPointer(_kind(name[:-1])[0]), ctypes.c_void_p  # type: ignore[no-untyped-call]
     return _NUMBERS[name]

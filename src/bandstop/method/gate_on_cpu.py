@@ -79,10 +79,19 @@ def looked_up_on_cpu(
     """
     if not _plain_floats(z) or gain.requires_grad:
         return None
-    numbers, kernels = (gain, threshold, cells, scale, table), _kernels_for(z.numel())
-    if kernels is None or any(number.dtype is not torch.float32 for number in numbers):
+    count, last = z.numel(), table.numel() - 1
+    kernels = _kernels_for(count)
+    if kernels is None or not (
+        gain.dtype is threshold.dtype is cells.dtype is scale.dtype is table.dtype is _FLOAT
+    ):
         return None
-    weight: Tensor = _gated(z, gain, (kernels.look_up, z, *numbers, table.numel() - 1, z.numel()))
+    if count > WHOLE:
+        large: Tensor = _gated(
+            z, gain, (kernels.look_up, z, gain, threshold, cells, scale, table, last, count)
+        )
+        return large
+    weight, chart = z * gain, (cells.data_ptr(), scale.data_ptr(), table.data_ptr(), last)
+    kernels.look_up(z.data_ptr(), gain.data_ptr(), threshold.data_ptr(), *chart, weight.data_ptr(), count)
     return weight
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bandstop.method.compiled import by_address
+from bandstop.method.compiled import by_address, compiled
 
-__all__ = ["count_cells", "measure", "move"]
+__all__ = ["LOOPS", "count_cells", "measure", "move"]
 
-_BLOCK = 256  # values located by vector instructions before they are looked up one by one
+_BLOCK, _PART = 256, 512  # values located by vector instructions before they are looked up one by one
 _ZERO, _MAGNITUDE = np.float32(0), np.int32(0x7FFFFFFF)
 
 
@@ -74,26 +74,31 @@ def _move(values: Any, count: int, per_unit: float, cells: int, ends: Any, fract
     tensor([-3.7500,  1.2500])
     """
     scale, middle, last = np.float32(per_unit), np.float32(cells // 2), np.int32(cells - 1)
-    part, total = np.float32(fraction), 0.0
-    cell, place = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
-    low, high = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
-    for start in range(0, count, _BLOCK):
-        here, subtotal = min(_BLOCK, count - start), _ZERO
+    part, rest, total = np.float32(fraction), np.float32(1 - fraction), 0.0
+    heights = np.empty(2 * cells, np.float32)
+    for k in range(cells):
+        heights[2 * k], heights[2 * k + 1] = part * ends[k], part * (ends[k + 1] - ends[k])
+    # A cell's border and its rise in one number of eight bytes; unsigned: no index is counted from the end.
+    pairs, pair = heights.view(np.int64), np.empty(_PART, np.int64)
+    found, cell, place = pair.view(np.float32), np.empty(_PART, np.uint32), np.empty(_PART, np.float32)
+    for start in range(0, count, _PART):
+        here, subtotal = min(_PART, count - start), _ZERO
         for i in range(here):
             along = values[start + i] * scale + middle
-            cell[i] = min(max(np.int32(along), np.int32(0)), last)
-            place[i] = along - np.float32(cell[i])
+            at = min(max(np.int32(along), np.int32(0)), last)
+            cell[i], place[i] = at, along - np.float32(at)
         for i in range(here):
-            low[i], high[i] = ends[cell[i]], ends[cell[i] + 1]
+            pair[i] = pairs[cell[i]]
         for i in range(here):
-            value = values[start + i]
-            now = value + part * (low[i] + place[i] * (high[i] - low[i]) - value)
+            now = rest * values[start + i] + (found[2 * i] + place[i] * found[2 * i + 1])
             values[start + i] = now
             subtotal += abs(now)
         total += float(subtotal)
     return total / count
 
 
+LOOPS = compiled(_measure), compiled(_count_cells), compiled(_move)
+"""The three to be called inside other loops."""
 measure = by_address("float64", "float32*", "int32*", "int64", "int32*")(_measure)
 count_cells = by_address("void", "float32*", "int64", "float64", "int64", "int32*")(_count_cells)
 move = by_address("float64", "float32*", "int64", "float64", "int64", "float32*", "float64")(_move)

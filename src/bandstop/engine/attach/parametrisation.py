@@ -90,9 +90,13 @@ class BandStop(OptionalMask):
 
     def set_levels(self, threshold: Tensor, temperature: float, stretch: float | None) -> None:
         """Renew the gate's threshold and temperature and, unless None, the factor on the gain."""
+        self.threshold.copy_(threshold)
+        self.set_factors(temperature, stretch)
+
+    def set_factors(self, temperature: float, stretch: float | None) -> None:
+        """Renew the gate's temperature and, unless None, the factor on the gain."""
         if not self.gate.exact:  # the others do not read it
             self.temperature.fill_(temperature)
-        self.threshold.copy_(threshold)
         if stretch is not None:
             self.stretch.fill_(stretch)
 
