@@ -27,6 +27,7 @@ from bandstop.skeleton.split import train_and_test
 from bandstop.training.calibrate import choose_rejection, true_labels
 from bandstop.training.config import RunConfig
 from bandstop.training.model_file import Recogniser, load_recogniser
+from bandstop.training.presets import empirical
 from bandstop.training.run import train_run
 
 BINS = 15
@@ -98,7 +99,9 @@ def measure(options: Options, seed: int) -> dict[str, Any]:
     names = tuple(hands.class_names[label] for label in trained)
     known = replace(known, labels=np.searchsorted(trained, known.labels), class_names=names)
     data = f"hands:{options.hands}"
-    config = RunConfig(
+    config = empirical(RunConfig())
+    config = replace(
+        config,
         data=data,
         rate=options.rate,
         seed=seed,

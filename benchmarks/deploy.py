@@ -57,6 +57,8 @@ def train_missing(nets: Path, data: str, epochs: int) -> None:
             "bandstop",
             "train",
             data,
+            "--preset",
+            "empirical",
             "--net.kind",
             "gcn",
             "--net.combine",

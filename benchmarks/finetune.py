@@ -64,7 +64,7 @@ METHODS: dict[str, dict[str, tuple[Setting, ...]]] = {
 RECIPES = {
     "bandstop": None,
     "bandstop, start scale": Recipe(start="scale"),
-    "bandstop, start rank": Recipe(start="rank"),
+    "bandstop, start rank": Recipe(start="rank", threshold="empirical"),
 }
 
 

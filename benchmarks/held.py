@@ -1,4 +1,4 @@
-r"""How well each prior holds under the preset ``held``, and what that costs beside ``default``.
+r"""How well each prior holds in the default recipe, and what that costs beside free latents (``empirical``).
 
     python benchmarks/held.py --data fpha:PATH --out benchmarks/results/held.csv
     python benchmarks/held.py --net tcn --priors laplace gaussian --data fpha:PATH \
@@ -95,7 +95,7 @@ def main() -> None:
     rows: list[dict[str, str]] = list(csv.DictReader(asked.out.open())) if asked.out.is_file() else []
     done = {tuple(row[name] for name in COLUMNS[:5]) for row in rows}
     sequences = load(asked.data, RunConfig().reading)
-    pairs = [("default", "laplace"), *(("held", name) for name in asked.priors)]
+    pairs = [("empirical", "laplace"), *(("held", name) for name in asked.priors)]
     for rate, (preset, name), seed in itertools.product(asked.rates, pairs, asked.seeds):
         key = (preset, name, str(rate), str(seed), str(asked.epochs))
         if key in done:

@@ -38,7 +38,8 @@ Made by `python benchmarks/libraries.py` (it can be interrupted; `--page` makes 
 
 REMARKS = """## Remarks
 
-- **bandstop** runs its default recipe. Its six settings were laid out after about ten exploratory runs on the
+- **bandstop** runs `Recipe.empirical()`, its default recipe at the time. Its six settings were laid out after
+  about ten exploratory runs on the
   validation text with a larger transformer. Those of the others were laid out from their documentation,
   without such runs.
 - **torch.nn.utils.prune** is asked for the global rate once, then fine-tunes. While it trains, its checkpoint

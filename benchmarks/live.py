@@ -36,6 +36,7 @@ from bandstop.live import (
 from bandstop.live.export import device_model
 from bandstop.live.looks import window_signals
 from bandstop.training.config import RunConfig
+from bandstop.training.presets import empirical
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def measure(options: Options) -> list[dict[str, Any]]:
     for rate in options.rates:
         runs = []
         for seed in options.seeds:
-            config = live_config(RunConfig(data=options.data, seed=seed, epochs=options.epochs))
+            usual = empirical(RunConfig(data=options.data, seed=seed, epochs=options.epochs))
+            config = live_config(usual)
             config = replace(config, **({"rate": rate} if rate else {"method": "dense"}))
             folder = options.out / f"{name}-{round(1000 * rate)}-s{seed}-e{options.epochs}"
             found = fit_live(config, data, folder, false_alarms=options.false_alarms, resume=folder.is_dir())

@@ -5,8 +5,8 @@ r"""One training for every budget beside a training for each: accuracy against t
     python benchmarks/one_training.py --net tcn --data fpha=PATH --runs FOLDER --seeds 0 1 2 3 4 5 --trials \
         --out benchmarks/results/one_training_trials.json
 
-Separate nets are trained at each rate with the default recipe. A multi-rate net is trained once, with latents
-held to the prior or as the default has them, and every rate is extracted from it, also rates between those.
+Separate nets are trained at each rate with free latents (``--preset empirical``). A multi-rate net is trained
+once, with latents held to the prior or free, and every rate is extracted from it, also rates between those.
 It can be interrupted: what the result file holds already is not done again. With ``--trials`` the settings of
 the sweep are tried on a held-out quarter of the training split, and the test split is not seen.
 """
@@ -30,14 +30,14 @@ from bandstop.nets.config import NetConfig
 from bandstop.record.metrics import Metrics
 from bandstop.training.config import RunConfig
 from bandstop.training.extract import extract_run
-from bandstop.training.presets import held, many_rates
+from bandstop.training.presets import empirical, held, many_rates
 from bandstop.training.run import train_run
 
 RATES = (0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 BETWEEN = (0.85, 0.925, 0.985)
 RANGE = "0.8:0.99"
 SEEDS = (0, 1, 2)
-KINDS = ("at once, held", "at once, default")  # the second with the latents' own quantiles
+KINDS = ("at once, held", "at once, empirical")  # the second with the latents' own quantiles
 EPOCHS = {"fpha": 200, "hands": 80}
 TRIAL_EPOCHS = {"fpha": 150, "hands": 80}
 TRIALS: dict[str, dict[str, float]] = {
@@ -117,8 +117,9 @@ def at_once(
     results: Results, name: str, base: RunConfig, runs: Path, kind: str, trial: str | None = None
 ) -> None:
     """One net, and every rate extracted from it."""
-    ranged, word = replace(base, rates=RANGE), "held" if kind == KINDS[0] else "default"
-    config = changed(many_rates(held(ranged) if word == "held" else ranged), TRIALS[trial or "as it is"])
+    word = kind.removeprefix("at once, ")
+    ranged = (held if word == "held" else empirical)(replace(base, rates=RANGE))
+    config = changed(many_rates(ranged), TRIALS[trial or "as it is"])
     tried = {} if trial is None else {"trial": trial}
     word += "" if trial is None else "-trial" + str(list(TRIALS).index(trial))
     folder = runs / f"{name}-at-once-{word}-s{base.seed}"
@@ -158,7 +159,8 @@ def main() -> None:
     results = Results(asked.out)
     for seed in asked.seeds:
         for name, data in (spec.split("=", 1) for spec in asked.data):
-            base = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=NetConfig(kind=asked.net))
+            usual = RunConfig(data=data, seed=seed, epochs=EPOCHS[name], net=NetConfig(kind=asked.net))
+            base = empirical(usual)
             if asked.trials is not None:
                 base = replace(base, epochs=TRIAL_EPOCHS[name], validation=0.25)
             if asked.only != "at-once":

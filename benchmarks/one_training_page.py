@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "one_training.json", ROOT / "docs" / "one-training.md"
 PICTURE = ROOT / "docs" / "one-training.png"
 TEXT = ROOT / "benchmarks" / "one_training_page.txt"
-MANY, DEFAULT = "at once, held", "at once, default"
+MANY, FREE = "at once, held", "at once, empirical"
 NEAR = 1.0  # points that a rate may be behind its separate nets
 NAMES = {
     "hands-tcn": "built-in hands, TCN",
@@ -59,8 +59,8 @@ def _trials(rows: list[dict[str, Any]]) -> str:
                 )
                 for seed in seeds
             ]
-            error = statistics.stdev(each) / len(each) ** 0.5 if len(each) > 1 else 0.0
-            cells.append(f"{statistics.mean(each):+.1f} ± {error:.1f}")
+            error = f" ± {statistics.stdev(each) / len(each) ** 0.5:.1f}" if len(each) > 1 else ""
+            cells.append(f"{statistics.mean(each):+.1f}{error}")
         name = f"{kind.removeprefix('at once, ')}, {trial}"
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {len(seeds)} |")
     return "\n".join(lines) + "\n"
@@ -107,7 +107,7 @@ def _gap(pairs: list[float]) -> str:
 
 
 def _by_kind(rows: list[dict[str, Any]], rate: float) -> dict[str, list[dict[str, Any]]]:
-    return {k: [r for r in rows if r["rate"] == rate and r["kind"] == k] for k in ("separate", MANY, DEFAULT)}
+    return {k: [r for r in rows if r["rate"] == rate and r["kind"] == k] for k in ("separate", MANY, FREE)}
 
 
 def _mean_costs(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -192,7 +192,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(row["data"] for row in rows))
     picture = Figure(figsize=(11.2, 4.0 * math.ceil(len(names) / 2)), layout="constrained")
     FigureCanvasAgg(picture)
-    colours = {"separate": "#000000", MANY: "#d55e00", DEFAULT: "#0072b2"}
+    colours = {"separate": "#000000", MANY: "#d55e00", FREE: "#0072b2"}
     for place, data in enumerate(names, 1):
         axes = picture.add_subplot(math.ceil(len(names) / 2), 2, place)
         for kind, colour in colours.items():

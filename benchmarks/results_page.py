@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bandstop.files import write_text
-from bandstop.study.results import read_results
+from bandstop.study.results import ResultRow, read_results
 from bandstop.study.tables.curve import write_curve
 from bandstop.study.tables.groups import Group, gather
 from bandstop.study.tables.overview import overview_tables
@@ -36,6 +36,10 @@ CURVES = 6
 READING = """Every table of this page comes from a command, which stands above it, and from a file in
 `benchmarks/results/`. All runs used one thread of a machine with two cores. (The page is made by
 `python benchmarks/results_page.py`.)
+
+**The default recipe holds its latents to the prior** ([the prior that holds](prior-holds.md)). It is measured
+in "The default recipe on test splits" and "Which prior when". The other tables were measured before, with
+free latents, which was the default then and is `--preset empirical` now; their plans name that preset.
 
 How to read the tables:
 
@@ -63,6 +67,9 @@ class Shown:
     """Which of `TABLES`."""
     picture: str | None = None
     """Curves, drawn beside the page."""
+    beside: tuple[dict[str, str], ...] = ()
+    """Rows of other studies to compare with: their file, method ("rivals" for all of them) and variant, and
+    what the variant is called here."""
 
     def section(self) -> list[str]:
         """Its part of the page."""
@@ -83,7 +90,18 @@ class Shown:
 
     def groups(self) -> list[Group]:
         """What was measured."""
-        return gather(read_results([RESULTS / self.file]))
+        rows = list(read_results([RESULTS / self.file]))
+        for other in self.beside:
+            found = (
+                row for row in read_results([RESULTS / other["file"]]) if row.variant == other["variant"]
+            )
+            called = other.get("called", other["variant"])
+            rows += [replace(row, variant=called) for row in found if _is_of(row, other["method"])]
+        return gather(rows)
+
+
+def _is_of(row: ResultRow, method: str) -> bool:
+    return row.method == method if method != "rivals" else row.rate is not None and row.method != "pmp"
 
 
 def accuracy(group: Group) -> str:
@@ -145,9 +163,10 @@ def readme() -> str:
 
 def _headline() -> list[str]:
     """One row a rate: equal cost against the best rival, then the long training, with and without motion."""
-    short = gather(read_results([RESULTS / "rivals.csv"]))
+    short = gather([row for row in read_results([RESULTS / "rivals.csv"]) if row.method != "pmp"])
+    held = gather([row for row in read_results([RESULTS / "held-default.csv"]) if row.data == "fpha"])
     long = gather(read_results([RESULTS / "main.csv"]))
-    rivals = {g.method for g in short if g.rate is not None} - {"pmp"}
+    rivals = {g.method for g in short if g.rate is not None}
     rows = [
         "| weights removed | weights left | bandstop, 150 epochs | best of "
         f"{len(rivals)} rivals, 150 epochs | bandstop, 1,000 epochs | the paper |",
@@ -155,7 +174,7 @@ def _headline() -> list[str]:
     ]
     longest = {g.rate: g for g in long if g.variant == LONGEST}
     for rate, group in longest.items():
-        level = {g.method: g for g in short if g.rate == rate}
+        level = {g.method: g for g in (*held, *short) if g.rate == rate}
         best = max(
             (level[n] for n in rivals if n in level), key=lambda g: g.mean("accuracy").mean, default=None
         )

@@ -3,8 +3,10 @@
     python benchmarks/scale.py --out benchmarks/results/scale.json
 
 The prior's penalty (value and gradient) with the fused passes and with torch alone; the exact threshold of a
-layer, fused and with torch alone; the soft gate, there and back. Processor time, the least of several runs;
-memory is the peak of resident pages above those before, against the weights' own four bytes.
+layer, fused and with torch alone; the map that holds latents to the prior, likewise; the soft gate, there and
+back, of free latents and of held ones, which go through a chart. Processor time, the least of several runs;
+memory is the peak of resident pages above those before, less the gradient that the penalty returns, against
+the weights' own four bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,13 +26,17 @@ import torch
 from histogram import extra_memory
 from torch import Tensor
 
+from bandstop.engine.attach.parametrisation import BandStop
 from bandstop.engine.select import topk
 from bandstop.engine.select.topk import threshold_for
 from bandstop.files import write_text
+from bandstop.method import transport
+from bandstop.method.chart import BASE
 from bandstop.method.gate import Soft
 from bandstop.method.histogram import soft
 from bandstop.method.histogram.kl import Bins, kl_to_prior
 from bandstop.method.priors import Laplace
+from bandstop.method.transport import transport_
 from bandstop.training.malloc import keep_freed_memory
 
 PRIOR = Laplace(1.0)
@@ -61,25 +68,48 @@ def gate(weights: Tensor) -> None:
     torch.autograd.grad(effective, latent, grad_outputs=weights)
 
 
+@cache
+def charted(count: int) -> BandStop:
+    """A gate that 2 % of gaussian coordinates pass."""
+    band = BandStop(Soft(), torch.tensor(0.5), learn_gain=False)
+    band.make_chart(PRIOR, count)
+    band.set_levels(torch.tensor(2.3), 1.0, None)
+    band.set_chart(1.0, 0.3, count)
+    return band
+
+
+def chart_and_gate(weights: Tensor) -> None:
+    """The same of latents with gaussian coordinates."""
+    latent = weights.detach().requires_grad_()
+    torch.autograd.grad(charted(weights.numel())(latent), latent, grad_outputs=weights)
+
+
+def hold_by_torch(weights: Tensor) -> None:
+    """The map where numba is not installed."""
+    with patch.object(transport, "_loops_for", lambda values: None):
+        transport_(weights, BASE, 0.7)
+
+
+GATES: dict[str, Callable[[Tensor], object]] = {"gate": gate, "gate, chart": chart_and_gate}
 PATHS: dict[str, Callable[[Tensor], object]] = {
     "penalty, fused": penalty,
     "penalty, torch": penalty_by_torch,
     "threshold, fused": lambda weights: threshold_for(weights, weights.numel() // 50),
     "threshold, torch": threshold_by_torch,
-    "gate": gate,
+    "hold, fused": lambda weights: transport_(weights, BASE, 0.7),
+    "hold, torch": hold_by_torch,
+    **GATES,
 }
 
 
 def measure(name: str, weights: Tensor, repeats: int) -> dict[str, Any]:
     """One path at one size."""
     run = PATHS[name]
-    if name.startswith("penalty") and weights.grad is None:
-        weights.grad = torch.zeros_like(weights)
-    small = weights[:5000].clone()
-    small.grad = torch.zeros_like(small)
-    run(small)  # compile, import, fill caches
-    # The gate's results, weights and their gradient, are part of the network.
-    memory = None if name == "gate" else extra_memory(lambda: run(weights))
+    run(weights[:5000].clone())  # compile, import, fill caches
+    # The gate's results, weights and their gradient, are part of the network, and so is the penalty's.
+    memory = None if name in GATES else extra_memory(lambda: run(weights))
+    if memory is not None and name.startswith("penalty"):
+        memory = max(memory - 4 * weights.numel(), 0)
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -110,13 +140,13 @@ def main() -> None:
     for size in asked.sizes:
         weights = PRIOR.sample((size,), generator=torch.Generator().manual_seed(0))
         repeats = max(asked.repeats, min(50, 10**7 // size))
-        rows += [measure(name, weights, repeats) for name in PATHS if name != "gate"]
+        rows += [measure(name, weights, repeats) for name in PATHS if name not in GATES]
         del weights
     # As in training: the gate's results are as large as the weights, and asked for at every step.
     keep_freed_memory()
     for size in asked.sizes:
-        weights = PRIOR.sample((size,), generator=torch.Generator().manual_seed(0))
-        rows.append(measure("gate", weights, max(asked.repeats, min(50, 10**7 // size))))
+        weights = BASE.sample((size,), generator=torch.Generator().manual_seed(0))
+        rows += [measure(name, weights, max(asked.repeats, min(50, 10**7 // size))) for name in GATES]
     about = {
         "torch": torch.__version__,
         "machine": platform.machine(),

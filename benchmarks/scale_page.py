@@ -18,7 +18,10 @@ PATHS = {
     "penalty, torch": "the same without numba",
     "threshold, fused": "exact threshold of one layer",
     "threshold, torch": "the same without numba",
+    "hold, fused": "map of one layer to the prior",
+    "hold, torch": "the same without numba",
     "gate": "soft gate, forward and backward",
+    "gate, chart": "the same of held latents, through their chart",
 }
 
 
@@ -47,9 +50,13 @@ def page() -> str:
         *_memory(scale["rows"]),
         "",
         "- **The penalty** keeps a small table and works through the weights in parts. There is no buffer of",
-        "  weights × bins, and no sort.",
-        "- **Thresholds** are renewed every fourth step (`Recipe.every`) by a radix select: three reads of",
-        "  the weights. Without numba the selection copies the weights.",
+        "  weights × bins, and no sort. Its gradient, until it is added to that of the loss, is not counted.",
+        "- **Latents are held** at every fourth step (`Recipe.every`), after the ramp at every second, by",
+        "  three passes over the weights; the thresholds follow by arithmetic. Up to a million weights the",
+        "  quantiles of all ranks are tabulated, once for layers of one size: four bytes a weight stay, and",
+        "  what the table shows at these sizes is what it takes to make them.",
+        "- **Thresholds of free latents** (`Recipe.empirical()`) are renewed every fourth step by a radix",
+        "  select: three reads of the weights. Without numba the selection copies the weights.",
         "- **Shares of layers** are found by bisection on scores that layers of one size have in common.",
         "",
         *_transformer(),

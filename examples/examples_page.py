@@ -24,8 +24,8 @@ thread; `--short` takes seconds.
 
 Settings were chosen with `--validation`, which tests on a part of the training set. The tables show accuracy
 on the test set in per cent, mean ± standard deviation over seeds. Each was made by the command above it; the
-figures are in `benchmarks/results/examples/`. (This page is made by `python examples/examples_page.py`.) The
-two digits networks (MLP, CNN) were recorded with the present default recipe, the others with an earlier one,
+figures are in `benchmarks/results/examples/`. (This page is made by `python examples/examples_page.py`.) All
+were recorded with earlier default recipes, whose latents were free; but for the two digits networks
 before gains made up for the lost variance.
 """
 

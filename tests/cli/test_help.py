@@ -81,7 +81,7 @@ def test_the_defaults_shown_are_those_that_hold(say: Callable[..., Any]) -> None
     assert default("--epochs") == "400"
     assert default("--epochs", "--preset", "paper") == default("--epochs", "--preset=paper") == "600"
     assert default("--epochs", "--preset", "paper-literal") == "2700"
-    assert default("--epochs", "--rates", "0.5:0.9") == "1200"
+    assert default("--epochs", "--rates", "0.5:0.9") == "1060"
     assert default("--optim.batch", "--preset", "paper") == "600"
 
 

@@ -33,8 +33,8 @@ def test_train_says_what_it_made(trained: tuple[Path, Any]) -> None:
     ("words", "epochs", "gate"),
     [
         (["--preset", "paper"], PAPER_EPOCHS, "logistic"),
-        (["--rates", "0.5:0.9"], 1200, "hard"),
-        (["--rates", "0.5:0.9", "--preset", "held"], 400, "hard"),
+        (["--rates", "0.5:0.9"], 1060, "soft"),
+        (["--rates", "0.5:0.9", "--preset", "held"], 1060, "soft"),
     ],
 )
 def test_flags_change_what_the_preset_starts_from(words: list[str], epochs: int, gate: str) -> None:

@@ -100,8 +100,8 @@ def all_refusals() -> dict[str, Any]:
         "one rank behind": words(one_rank_behind),
         "other gain": words(other_gain),
         "sent": {
-            "layer": sent(Recipe(kl=Constant(0.1), every=4)),
-            "pooled": sent(Recipe(kl=Constant(0.1), histogram="pooled", every=4)),
+            "layer": sent(Recipe(kl=Constant(0.1), every=4, threshold="empirical")),
+            "pooled": sent(Recipe(kl=Constant(0.1), histogram="pooled", every=4, threshold="empirical")),
             "held": sent(replace(Recipe.held(), kl=Constant(0.1), every=4)),
         },
     }

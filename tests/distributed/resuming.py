@@ -19,7 +19,7 @@ from bandstop.method.schedules import Constant
 from tests.distributed.ranks import on_ranks
 from tests.distributed.small import Training, training
 
-RECIPES = {"default": Recipe(kl=Constant(0.1)), "held": Recipe.held()}
+RECIPES = {"free": Recipe(kl=Constant(0.1), threshold="empirical"), "held": Recipe.held()}
 
 
 def begun(way: str, name: str, seed: int = 0) -> Training:
@@ -28,7 +28,7 @@ def begun(way: str, name: str, seed: int = 0) -> Training:
     return training(way, RECIPES[name], steps=20, seed=seed, dtype=dtype)
 
 
-def begin(folder: str, way: str, steps: int, name: str = "default") -> dict[str, Any]:
+def begin(folder: str, way: str, steps: int, name: str = "free") -> dict[str, Any]:
     """Train to the asked step and save."""
     run = begun(way, name)
     run.run(steps, share=True)
@@ -36,7 +36,7 @@ def begin(folder: str, way: str, steps: int, name: str = "default") -> dict[str,
     return {"masks": str(run.masks()) if run.pruner.frozen else None, "kept": run.pruner.kept}
 
 
-def resume(folder: str, way: str, seed: int = 9, name: str = "default") -> dict[str, Any]:
+def resume(folder: str, way: str, seed: int = 9, name: str = "free") -> dict[str, Any]:
     """Load into a network that starts elsewhere, train to the end, finalize."""
     run = begun(way, name, seed)
     if last_checkpoint(folder) is not None:
@@ -66,7 +66,7 @@ def resume(folder: str, way: str, seed: int = 9, name: str = "default") -> dict[
 
 def nothing(folder: str) -> list[Any]:
     """An empty folder, an unfinished checkpoint, and the two newest of four."""
-    run = begun("fsdp", "default")
+    run = begun("fsdp", "free")
     Path(folder, "step-00000007.part").mkdir(parents=True, exist_ok=True)
     first = load_checkpoint(folder, run.pruner, run.optimiser)
     for _ in range(4):

@@ -24,7 +24,7 @@ def test_training_on_many_ranks(world: int, ways: str) -> None:
         assert found["plain_off"] < 1e-4, run
         assert found["jump"] < 1e-5, run
         assert found["snapshot"] == (
-            ["layers"] if run.startswith(("default", "learned", "held")) else found["snapshot"]
+            ["layers"] if run.startswith(("empirical", "learned", "held")) else found["snapshot"]
         )
         assert found["log_off"] < 1e-4, run
     for fixed in zip(*each, strict=True):

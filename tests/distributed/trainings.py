@@ -17,10 +17,10 @@ from tests.distributed.ranks import on_ranks
 from tests.distributed.small import Training, net, training
 
 RECIPES = {
-    "default": Recipe(kl=Constant(0.1)),
+    "empirical": Recipe(kl=Constant(0.1), threshold="empirical"),
     "paper": Recipe.paper(),
     "learned": Recipe(allocation="learned", kl=Constant(0.1), histogram="pooled"),
-    "erk": Recipe(allocation="erk", freeze=1.0),
+    "erk": Recipe(allocation="erk", freeze=1.0, threshold="empirical"),
     "finetune": Recipe.finetune(),
     "held": replace(Recipe.held(), kl=Constant(0.1)),
     "held gaussian": Recipe.held(Gaussian(1.0)),
@@ -108,7 +108,7 @@ def both(ways: str) -> dict[str, Any]:
     found: dict[str, Any] = {
         f"{name}, {way}": one_recipe(name, way) for way in ways.split(",") for name in RECIPES
     }
-    found["fixed"] = [fixed_masks(recipe) for recipe in (Recipe(), Recipe.held())]
+    found["fixed"] = [fixed_masks(recipe) for recipe in (Recipe.empirical(), Recipe.held())]
     return found
 
 

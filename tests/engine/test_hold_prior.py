@@ -77,12 +77,14 @@ def test_the_priors_own_coordinates_can_be_asked_for() -> None:
     assert all("table" not in dict(layer.band.named_buffers()) for layer in pruner.layers if layer.band)
 
 
-def test_the_default_does_not_hold_it() -> None:
-    model = wide()
-    pruner = Pruner(model, 0.95, steps=30)
-    train(model, pruner, 22)
-    pruner.recipe = Recipe.held(Laplace(1.0))
-    assert max(fit.kl for fit in fit_of_layers(pruner).values()) > 0.02
+def test_the_default_holds_it_and_free_latents_do_not_follow() -> None:
+    fits = []
+    for recipe in (None, replace(Recipe.empirical(), spacing="probability")):
+        model = wide()
+        pruner = Pruner(model, 0.95, steps=30, recipe=recipe)
+        train(model, pruner, 22)
+        fits.append(max(fit.kl for fit in fit_of_layers(pruner).values()))
+    assert fits[0] < 0.01 < 0.02 < fits[1]
 
 
 def test_layers_that_compete_get_one_density() -> None:

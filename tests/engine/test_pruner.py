@@ -72,9 +72,8 @@ def test_the_network_does_not_change_when_training_ends() -> None:
 
 def test_freezing_does_not_change_the_function_of_an_exact_gate() -> None:
     model = mlp()
-    pruner = Pruner(
-        model, 0.9, steps=100, recipe=Recipe(gate=Soft(), ramp=Constant(1.0), freeze=1.0, every=1)
-    )
+    recipe = Recipe(threshold="empirical", gate=Soft(), ramp=Constant(1.0), freeze=1.0, every=1)
+    pruner = Pruner(model, 0.9, steps=100, recipe=recipe)
     train(model, pruner, 5)
     model.eval()
     x = torch.randn(9, 12)
@@ -188,7 +187,8 @@ def test_a_layer_keeps_its_variance_as_connections_drop_out(allocation: str) -> 
     torch.manual_seed(0)
     layer = nn.Linear(300, 200, bias=False)
     before = float(layer.weight.detach().square().mean())
-    pruner = Pruner(layer, 0.97, steps=100, recipe=Recipe(allocation=allocation, ramp=Constant(1.0)))
+    recipe = Recipe(allocation=allocation, threshold="empirical", ramp=Constant(1.0))
+    pruner = Pruner(layer, 0.97, steps=100, recipe=recipe)
     passing = layer.weight.detach()
     assert int(passing.count_nonzero()) == pruner.kept == 1800
     assert abs(float(passing.square().mean()) / before - 1) < 0.05
@@ -196,7 +196,7 @@ def test_a_layer_keeps_its_variance_as_connections_drop_out(allocation: str) -> 
 
 def test_the_histogram_of_a_snapshot_follows_latents_that_leave_the_prior() -> None:
     model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
-    pruner = Pruner(model, 0.9, steps=10)
+    pruner = Pruner(model, 0.9, steps=10, recipe=Recipe.empirical())
     near = pruner.snapshot()["histogram"]
     assert near["range"] == pruner.bins.limit
     with torch.no_grad():

@@ -24,7 +24,8 @@ def made(recipe: Recipe, budget: Budget | None = None) -> Thresholds:
 @pytest.mark.parametrize("ramp", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("budget", [Budget.rate(0.9), Budget.macs(200)], ids=["rate", "macs"])
 def test_as_many_pass_as_the_ramp_says(rule: str, ramp: float, budget: Budget) -> None:
-    thresholds = made(Recipe(allocation=rule), budget)  # type: ignore[arg-type]
+    recipe = Recipe(allocation=rule, threshold="empirical")  # type: ignore[arg-type]
+    thresholds = made(recipe, budget)
     levels = thresholds.at(ramp, LATENTS)
     passing = count_above(LATENTS, levels.thresholds)
     assert sum(passing.values()) == sum(thresholds.counts(ramp, LATENTS).values())
@@ -39,10 +40,12 @@ def test_the_priors_quantile_is_one_threshold_for_all() -> None:
 
 
 def test_gains_follow_each_layers_density_or_the_networks() -> None:
-    own = made(Recipe(allocation="erk"))
+    own = made(Recipe(allocation="erk", threshold="empirical"))
     levels = own.at(1.0, LATENTS)
     assert own.gain is not None and levels.counts is not None and levels.gains is not None
     assert levels.gains["b"] == own.gain(levels.counts["b"] / 50) != levels.gains["a"]
     common = made(Recipe(allocation="learned")).at(1.0, LATENTS)
     assert common.gains == dict.fromkeys(LATENTS, own.gain(45 / 450))
+    held = made(Recipe(allocation="erk")).at(1.0, LATENTS)  # the asked densities, not those that pass
+    assert held.counts is None and held.gains == pytest.approx(levels.gains)
     assert made(Recipe(gain="fixed")).at(1.0, LATENTS).gains is None

@@ -17,7 +17,7 @@ from bandstop.method.schedules import Constant
 accelerate = pytest.importorskip("accelerate")
 from bandstop.integrations.accelerate import step, watch  # noqa: E402
 
-KL, STEPS, PARTS = Recipe(kl=Constant(2.0)), 20, 2
+KL, STEPS, PARTS = Recipe(kl=Constant(2.0), threshold="empirical"), 20, 2
 
 
 def batches() -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -20,10 +20,10 @@ def _called(layers: list[torch.Tensor], levels: torch.Tensor, fraction: float) -
     for values, table, level in zip(layers, tables, levels, strict=True):
         at.extend((values.data_ptr(), table.data_ptr(), level.data_ptr(), level.data_ptr() + 4, 0, 0, 0, 0))
         numbers.extend((prior.magnitude_quantile(0.9), 1.0, 0.0, 0.0, 0.0, 0.0))
-    counts, room = array("q", [values.numel() for values in layers]), torch.empty(3 * CELLS + 4)
+    counts, room = array("q", [values.numel() for values in layers]), torch.empty(4 * CELLS + 4)
     below, ends = room.data_ptr(), room.data_ptr() + 8 * (CELLS + 1)
     places = [a.buffer_info()[0] for a in (at, at, counts, numbers)]
-    work = (below, ends, ends + 4 * (CELLS + 1), ends + 4 * (CELLS + 1))
+    work = (below, ends, ends + 8 * CELLS, ends + 8 * CELLS)
     found: int = hold_layers(*places, len(layers), fraction, mean_magnitude(prior), CELLS, 0, *work)
     return found
 

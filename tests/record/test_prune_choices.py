@@ -20,7 +20,7 @@ from bandstop.record.prune import PruneChoices
         ("floor", "1", "floor must be at least 0, found '1'"),
         ("allocation", "fair", "must be one of learned, uniform, erk, lamp, adapted, given, found 'fair'"),
         ("gain", "half", "gain must be one of variance, fixed, learned, found 'half'"),
-        ("threshold", None, "threshold must be one of empirical, prior, held, found None"),
+        ("threshold", "best", "threshold must be one of empirical, prior, held, found 'best'"),
     ],
 )
 def test_a_choice_out_of_range_is_refused_by_name(field, value, message):
@@ -35,6 +35,15 @@ def test_a_subclass_names_its_own_place_in_messages():
 
     with pytest.raises(ConfigError, match=r"prune\.bins must be"):
         Prune(bins=1)
+
+
+def test_latents_are_held_unless_another_choice_speaks_against_it():
+    assert PruneChoices().rule == "held" and PruneChoices(threshold="prior").rule == "prior"
+    for other in ({"start": "scale"}, {"allocation": "learned"}, {"allocation": "adapted"}):
+        assert PruneChoices(**other).rule == "empirical"
+        assert PruneChoices(**other, threshold="held").rule == "held"
+        assert PruneChoices(**other).bin_spacing == "width"
+    assert PruneChoices(spacing="width").bin_spacing == "width"
 
 
 def test_choices_that_contradict_each_other_are_refused():

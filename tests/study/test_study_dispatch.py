@@ -104,7 +104,7 @@ def test_a_failure_is_told_and_does_not_stop_the_rest(plan_file: Write, tmp_path
     run, reason = next(iter(standing.failed.items()))
     assert "wild" in run and "not finite" in reason
     assert any(
-        event.startswith(f"{run}: failed: layer encoder.weight has values that are not finite")
+        event.startswith(f"{run}: failed: layer classifier.weight has values that are not finite")
         for event in events
     )
     assert json.loads((out / "failures" / f"{run}.json").read_text())["reason"] == reason

@@ -242,7 +242,7 @@ def test_shipped_plans_are_what_they_say() -> None:
             for r in made["paper-table-2"]
             if r.config.preset == preset
         }
-        for preset in ("paper", "paper-literal", "default")
+        for preset in ("paper", "paper-literal", "empirical")
     }
     assert [len(rows) for rows in per_preset.values()] == [20, 20, 20]
     assert {r.axes.rate for r in made["rivals"]} == {None, 0.95, 0.98, 0.99, 0.995}

@@ -32,12 +32,13 @@ SAME_EVERYWHERE = {
 }
 
 TRAININGS = {
-    "98 %": "--rate 0.98 --net.kind gcn --epochs 4",
+    "98 %": "--rate 0.98 --net.kind gcn --epochs 4 --preset empirical",
+    "held": "--rate 0.98 --net.kind gcn --epochs 4",
     "many rates": "--rates 0.8:0.99 --net.kind gcn --epochs 4",
     "paper": "--rate 0.98 --preset paper-literal --epochs 4",
     "rigl": "--rate 0.98 --method rigl --net.kind gcn --epochs 4",
-    "motion, MACs": "--macs 9000 --signal motion --net.kind gcn --epochs 3",
-    "lstm, KL": "--rate 0.9 --net.kind lstm --prune.kl 3 --epochs 2",
+    "motion, MACs": "--macs 9000 --signal motion --net.kind gcn --epochs 3 --preset empirical",
+    "lstm, KL": "--rate 0.9 --net.kind lstm --prune.kl 3 --epochs 2 --preset empirical",
     "default network": "--rate 0.98 --epochs 2",
 }
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from bandstop.errors import ConfigError
 from bandstop.nets import NetConfig
 from bandstop.skeleton import SequenceSet
-from bandstop.training.config import OptimConfig, RunConfig
-from bandstop.training.presets import held, paper, paper_literal
+from bandstop.study.runs import digest
+from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
+from bandstop.training.presets import empirical, held, paper, paper_literal
 from bandstop.training.run import train_run
 
 SMALL = RunConfig(
@@ -37,6 +39,33 @@ def test_the_log_says_how_well_the_prior_holds(tiny: SequenceSet, tmp_path: Path
     held_now = rows(tmp_path / "run")[14]
     assert held_now["epoch"] == 15
     assert abs(held_now["rate"] - 0.9) < 0.02
+
+
+def test_the_default_is_the_preset_held_by_another_name(tiny: SequenceSet, tmp_path: Path) -> None:
+    found = [
+        train_run(config, tmp_path / name, sequences=tiny)
+        for name, config in {"default": SMALL, "held": held(SMALL), "empirical": empirical(SMALL)}.items()
+    ]
+    assert [row["loss"] for row in rows(tmp_path / "default")] == [
+        row["loss"] for row in rows(tmp_path / "held")
+    ]
+    assert found[0].accuracy == found[1].accuracy
+    assert rows(tmp_path / "default")[5]["loss"] != rows(tmp_path / "empirical")[5]["loss"]
+
+
+def test_free_latents_keep_the_ids_that_their_runs_had_as_the_default() -> None:
+    free = dataclasses.replace(
+        SMALL, prune=PruneConfig(threshold="empirical", spacing="width")
+    )  # as configs of before say it, under the name "default"
+    assert digest(empirical(SMALL).resolved()) == digest(free.resolved()) != digest(SMALL.resolved())
+
+
+@pytest.mark.parametrize("given", [{"hold": 0.3}, {"hold_first": 0.5}, {"coordinates": "prior"}])
+def test_settings_of_the_hold_are_refused_where_nothing_is_held(given: dict[str, Any]) -> None:
+    PruneConfig(**given)
+    for other in ({"threshold": "empirical"}, {"allocation": "learned"}, {"start": "scale"}):
+        with pytest.raises(ConfigError, match=rf"prune\.{next(iter(given))} is for latents that are held"):
+            PruneConfig(**given, **other)
 
 
 def test_the_paper_preset_changes_nothing_that_the_paper_prints(tiny: SequenceSet, tmp_path: Path) -> None:

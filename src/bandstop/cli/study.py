@@ -26,7 +26,7 @@ class Study:
     """Carry out a plan: a grid of data × method × prior × rate × seed, each run in a folder of its own.
 
     PLAN is a TOML file, or a shipped plan: main, paper-table-1, paper-table-2, paper-table-2-ablation,
-    rivals, distilled, transfer, ablation, prior, prior-when, signal, frontier-choices, frontier-fpha,
+    rivals, distilled, transfer, held, ablation, prior, prior-when, signal, frontier-choices, frontier-fpha,
     frontier-shrec, tuning. The same command again continues an interrupted study; finished runs are never
     repeated. The exit code is 1 if runs failed.
 

@@ -27,9 +27,9 @@ def compared(
     divergence is the same.
     """
     found, prior = list(values), recipe.trained_prior
-    if recipe.threshold == "held":
+    if recipe.rule == "held":
         scales = scales_to_prior([value.detach() for value in found], prior, shards)
         found = [value / scale for value, scale in zip(found, scales, strict=True)]
-    if recipe.spacing == "width":
+    if recipe.bin_spacing == "width":
         return found, prior, bins
     return *by_probability(found, prior), replace(bins, limit=1.0)

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.attach.parametrisation import PrunedLayer
 from bandstop.engine.place_in_memory import LEVELS, Place
 from bandstop.engine.thresholds import Aims
 from bandstop.method.chart import CELLS as CHART
+from bandstop.method.chart import chart_reach
 from bandstop.method.priors import Prior
 from bandstop.method.transport import CELLS, TABULATED, mean_magnitude, rank_quantiles, worth_compiled
 
@@ -35,8 +35,8 @@ class HoldAtOnce:
         self.tables: dict[int, Tensor] = {}
         self.addresses, self.counts, self.numbers = array("q"), array("q"), array("d")
         self.aims: Aims | None = None
-        # Two tables of counts, the ends of cells, and the largest magnitude.
-        self.room = torch.empty(3 * (CELLS + 1) + 1, dtype=torch.int32, device="cpu")
+        # Two tables of counts, both ends of cells, and the largest magnitude.
+        self.room = torch.empty(2 * (CELLS + 1) + 2 * CELLS + 1, dtype=torch.int32, device="cpu")
 
     def usable(self) -> bool:
         """Whether all layers lie in memory as the loops want them; notes where."""
@@ -62,7 +62,7 @@ class HoldAtOnce:
         at, counts, numbers = (a.buffer_info()[0] for a in (self.addresses, self.counts, self.numbers))
         below, layers = self.room.data_ptr(), len(self.layers)
         ends = below + 8 * (CELLS + 1)
-        largest = ends + 4 * (CELLS + 1)
+        largest = ends + 8 * CELLS
         chart, room = 0 if aims.scales is None else CHART, (below, ends, largest, largest)
         others = _loops()(at, at, counts, numbers, layers, fraction, self.mean, CELLS, chart, *room)
         if others < 0:
@@ -82,11 +82,10 @@ class HoldAtOnce:
     def _numbers(self, aims: Aims) -> array[float]:
         """What the loops are told of each layer."""
         found = array("d")
-        for layer in self.layers:
-            name, band = layer.name, layer.band
+        for layer, count in zip(self.layers, self.counts, strict=True):
+            name = layer.name
             gain = float("nan") if aims.gains is None else aims.gains[name]
-            scale = 0.0 if aims.scales is None else aims.scales[name]
-            reach = band.reach if isinstance(band, ChartedBandStop) else 0.0
+            scale, reach = (0.0, 0.0) if aims.scales is None else (aims.scales[name], chart_reach(count))
             found.extend((aims.quantiles[name], gain, scale, reach, 0.0, 0.0))
         return found
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.compared import compared
 from bandstop.engine.shards.tensor import Shards, local
 from bandstop.engine.shards.transport import scales_to_prior
@@ -52,9 +51,9 @@ def fit_of_layers(pruner: Pruner) -> dict[str, LayerFit]:
 
 def _scales(pruner: Pruner, values: Sequence[Tensor], shards: Shards | None) -> list[float]:
     bands, recipe = [layer.band for layer in pruner.layers], pruner.recipe
-    if charted := [band for band in bands if isinstance(band, ChartedBandStop)]:
+    if charted := [band for band in bands if band is not None and band.charted]:
         return [float(band.scale) for band in charted]
-    if recipe.threshold != "held":
+    if recipe.rule != "held":
         return [1.0] * len(bands)
     return [float(scale) for scale in scales_to_prior(values, recipe.prior, shards)]
 

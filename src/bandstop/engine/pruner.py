@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.engine.attach.charted import ChartedBandStop
 from bandstop.engine.attach.checks import check_model, check_steps
 from bandstop.engine.attach.groups import optimiser_groups
 from bandstop.engine.attach.latents import first_latent
@@ -77,13 +76,10 @@ class Pruner(Verbs):
         latents, sizes, floor = self.layers.latents(), self.layers.sizes(), self.recipe.floor
         with telling("running the network on its example input to count multiply-accumulates"):
             self.bound = BoundBudget.of(model, latents, self.budget, floor, example, sizes)
-        self.loss_terms = Penalty(self.recipe, self.layers)
-        self.bins, self.dual = self.loss_terms.bins, self.loss_terms.dual
+        self._take_up(self.recipe)
         self.taken, self.frozen, self._loaded = 0, False, False
         self.fixed_thresholds: dict[str, float] = {}
         self.noted_counts: dict[str, int] | None = None
-        self.thresholds = Thresholds(self.recipe, self.bound)
-        self.renewal = Renewal(self.layers, self.thresholds)
         self.thresholds.counts(1.0, self.layers.free_latents())  # refuses what cannot be, touching nothing
         if self.live:
             with telling("running the network on its example input to see that it can be traced"):
@@ -91,14 +87,21 @@ class Pruner(Verbs):
         self.layers.attach([self._band(layer) for layer in self.layers], self._update)
         self.remarks = Remarks(self)
 
+    def _take_up(self, recipe: Recipe) -> None:
+        """Have ``recipe``, and what is made by it."""
+        self.recipe, self.loss_terms = recipe, Penalty(recipe, self.layers)
+        self.bins, self.dual = self.loss_terms.bins, self.loss_terms.dual
+        self.thresholds = Thresholds(recipe, self.bound)
+        self.renewal = Renewal(self.layers, self.thresholds)
+
     def _band(self, layer: PrunedLayer) -> tuple[BandStop, Tensor]:
         """Parametrisation and first latent of a layer."""
         recipe, learned = self.recipe, self.recipe.gain == "learned"
         gain, latent = first_latent(layer, recipe.trained_prior, recipe.start)
+        band = BandStop(recipe.gate, gain, learn_gain=learned)
         if recipe.charted:
-            count = layer.free(layer.latent).numel()
-            return ChartedBandStop(recipe.gate, gain, recipe.prior, count, learn_gain=learned), latent
-        return BandStop(recipe.gate, gain, learn_gain=learned), latent
+            band.make_chart(recipe.prior, self.bound.sizes[layer.name])
+        return band, latent
 
     def parameter_groups(
         self, lr: float, *, latent_lr: float | None = None, weight_decay: float = 0.0

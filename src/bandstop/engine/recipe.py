@@ -74,7 +74,7 @@ class Recipe(PruneChoices):
     def trained_prior(self) -> Prior:
         """What the trained numbers follow: the prior, or a gaussian where they are its coordinates.
 
-        >>> Recipe.held(Laplace(1.0)).trained_prior, Recipe(prior=Laplace(2.0)).trained_prior
+        >>> Recipe(prior=Laplace(1.0)).trained_prior, Recipe.empirical(Laplace(2.0)).trained_prior
         (Gaussian(scale=1.0), Laplace(scale=2.0))
         """
         return BASE if self.charted else self.prior
@@ -83,7 +83,7 @@ class Recipe(PruneChoices):
     def charted(self) -> bool:
         """Whether latents are the prior's image of gaussian numbers (``bandstop.method.chart``)."""
         other = not isinstance(self.prior, Gaussian)
-        return self.threshold == "held" and self.coordinates == "gaussian" and other
+        return self.rule == "held" and self.coordinates == "gaussian" and other
 
     def renews(self, taken: int, progress: float) -> bool:
         """Whether thresholds are renewed after step ``taken``: every N steps, N = ``every``.
@@ -91,12 +91,12 @@ class Recipe(PruneChoices):
         Latents that are held move whenever thresholds are renewed, and from the end of the ramp on, until the
         mask is fixed, every N/2 steps.
 
-        >>> [Recipe.held().renews(taken, 0.7) for taken in (1, 2, 4)]
+        >>> [Recipe().renews(taken, 0.7) for taken in (1, 2, 4)]
         [False, True, True]
-        >>> Recipe.held().renews(2, 0.5), Recipe().renews(2, 0.7)
+        >>> Recipe().renews(2, 0.5), Recipe.empirical().renews(2, 0.7)
         (False, False)
         """
-        settled = self.threshold == "held" and self.ramp(progress) >= 1
+        settled = self.rule == "held" and self.ramp(progress) >= 1
         return taken % (max(self.every // 2, 1) if settled else self.every) == 0
 
     @staticmethod
@@ -140,20 +140,32 @@ class Recipe(PruneChoices):
         )
 
     @staticmethod
-    def held(prior: Prior | None = None) -> Recipe:
-        """The default with latents held to the prior, whose quantile is the threshold (docs/prior-holds.md).
+    def default(prior: Prior | None = None) -> Recipe:
+        """Latents held to the prior, whose quantile is the threshold (docs/prior-holds.md); ``finetune``
+        where the network was trained before.
 
-        >>> Recipe.held().prior, Recipe.held().threshold
-        (Laplace(scale=1.0), 'held')
+        >>> Recipe.default() == Recipe(), Recipe.default().prior, Recipe.default().rule
+        (True, Laplace(scale=1.0), 'held')
+        """
+        return Recipe(prior=prior or Laplace(1.0))
+
+    @staticmethod
+    def held(prior: Prior | None = None) -> Recipe:
+        """The default, for a network that was trained before too: its latents start anew, and are held.
+
+        >>> Recipe.held().rule, Recipe.held().start
+        ('held', 'rank')
         """
         return Recipe(prior=prior or Laplace(1.0), threshold="held", spacing="probability", start="rank")
 
     @staticmethod
-    def default(prior: Prior | None = None) -> Recipe:
-        """The best recipe known (docs/recipe.md says what each part is worth); ``finetune`` where the network
-        was trained before.
+    def empirical(prior: Prior | None = None) -> Recipe:
+        """The default of before: latents are free, and each layer's threshold is looked for among them.
+
+        >>> Recipe.empirical().rule
+        'empirical'
         """
-        return Recipe(prior=prior or Laplace(1.0))
+        return Recipe(prior=prior or Laplace(1.0), threshold="empirical", spacing="width")
 
     @staticmethod
     def finetune(prior: Prior | None = None) -> Recipe:

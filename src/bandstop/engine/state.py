@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bandstop.engine.start import with_start
-from bandstop.engine.thresholds import Thresholds
 from bandstop.engine.trace import count_kept
 from bandstop.errors import ConfigError
 
@@ -41,8 +40,7 @@ def load_state(pruner: Pruner, state: dict[str, Any]) -> None:
     _require_own(pruner, state)
     if pruner.why_start and "start" in state:  # a new network may have been built to take the state
         start, pruner.why_start = state["start"]
-        pruner.recipe = with_start(pruner.asked, start)
-        pruner.thresholds = Thresholds(pruner.recipe, pruner.bound)
+        pruner._take_up(with_start(pruner.asked, start))
     pruner.taken, pruner.frozen = int(state["taken"]), bool(state["frozen"])
     pruner.noted_counts = {name: int(state["counts"][name]) for name in pruner.bound.sizes}
     pruner.fixed_thresholds = dict(state.get("thresholds", state.get("cuts", {})))  # "cuts": version 0.1
@@ -83,6 +81,11 @@ def _require_own(pruner: Pruner, state: dict[str, Any]) -> None:
 def require_masks(pruner: Pruner) -> None:
     """Refuse masks that are not those that the state counted: only one of two states was loaded."""
     for layer in pruner.layers:
+        if layer.band is not None and not pruner.frozen and layer.band.charted != pruner.recipe.charted:
+            raise ConfigError(
+                f"the latents of layer {layer.name} are of another start than the pruner's state says: load "
+                "the states of model and pruner together"
+            )
         mask = None if layer.band is None else layer.band.mask
         if (mask is not None) != pruner.frozen:
             raise ConfigError(

@@ -52,7 +52,7 @@ class Thresholds:
 
     >>> from bandstop.method.budget import Budget
     >>> bound = BoundBudget(Budget.rate(0.5), {"a": 4}, unpruned=0, floor=1, uses={})
-    >>> levels = Thresholds(Recipe(), bound).at(1.0, {"a": torch.tensor([4.0, -3.0, 2.0, 1.0])})
+    >>> levels = Thresholds(Recipe.empirical(), bound).at(1.0, {"a": torch.tensor([4.0, -3.0, 2.0, 1.0])})
     >>> levels.thresholds, levels.counts
     ({'a': tensor(2.)}, {'a': 2})
     """
@@ -67,7 +67,7 @@ class Thresholds:
         else:
             given = dict(recipe.densities)
             # Under one prior as many pass everywhere, so held layers that compete have one density.
-            competing = recipe.threshold == "held" and recipe.allocation == "learned"
+            competing = recipe.rule == "held" and recipe.allocation == "learned"
             rule = "uniform" if competing else recipe.allocation
             self.allocate = partial(
                 allocate, rule, floor=recipe.floor, given=given, stacked=bound.stacked, free=bound.sizes
@@ -104,9 +104,9 @@ class Thresholds:
         those of the prior in each layer.
         """
         in_macs, compete = self.bound.budget.kind == "macs", self.recipe.allocation == "learned"
-        if self.recipe.threshold == "held":
+        if self.recipe.rule == "held":
             return self._held(ramp, latents, scales)
-        if self.recipe.threshold == "prior":  # the prior's quantile only aims at the budget
+        if self.recipe.rule == "prior":  # the prior's quantile only aims at the budget
             total = sum(self.counts(ramp, latents).values()) if in_macs else self.bound.total(ramp)
             common = torch.tensor(self.recipe.prior.magnitude_quantile(1 - total / self.bound.prunable))
             return self._levels(ramp, latents, dict.fromkeys(latents, common), None)

@@ -33,6 +33,7 @@ CELLS = 1024
 """Cells of the table, from zero to the magnitude that the largest of a sample has."""
 
 
+@lru_cache(maxsize=256)
 def chart_reach(count: int) -> float:
     """The gaussian magnitude at which the table of ``count`` weights ends: that of the largest of them.
 

@@ -55,7 +55,7 @@ def _hold_layers(
     stretch, and cells, scale, level and table of the chart (``bits`` is the same). ``numbers`` has six: F⁻¹
     of the layer's rate, its gain, the prior's scale ÷ the spread, the chart's reach, and room for two.
     ``mean`` is E|F|, ``cells`` are those of the map, ``chart`` those of a chart, 0 without charts. ``below``
-    (2·cells + 2), ``ends`` (cells + 1) and ``largest`` are room to work in.
+    (2·cells + 2), ``ends`` (2·cells) and ``largest`` are room to work in.
 
     Returns how many stretches are not the gain, or −1 if nothing was moved: a layer has no finite scale.
     """
@@ -70,8 +70,9 @@ def _hold_layers(
         values, quantiles, count, scale = at[8 * i], at[8 * i + 1], counts[i], np.float32(numbers[6 * i + 4])
         per_unit = numbers[6 * i + 5]
         count_cells(values, count, per_unit, cells, below)
-        for k in range(cells + 1):
-            ends[k] = quantiles[below[k]] * scale
+        for k in range(cells):
+            ends[k] = quantiles[min(below[k], count - 1)] * scale
+            ends[cells + k] = quantiles[max(below[k + 1] - 1, 0)] * scale
         spread = np.float32(move(values, count, per_unit, cells, ends, fraction) / mean)
         numbers[6 * i + 4] = float(spread)
         threshold = np.float32(spread * numbers[6 * i])

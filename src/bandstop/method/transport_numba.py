@@ -63,11 +63,13 @@ def _count_cells(values: Any, count: int, per_unit: float, cells: int, below: An
 
 
 def _move(values: Any, count: int, per_unit: float, cells: int, ends: Any, fraction: float) -> float:
-    """``x ← (1 − ρ)·x + ρ·T(x)``, T linear between the ``ends`` of the cells; returns the new mean magnitude.
-    NaN stays NaN.
+    """``x ← (1 − ρ)·x + ρ·T(x)``, T linear in a cell; returns the new mean magnitude. NaN stays NaN.
+
+    ``ends`` has what T is at the first end of each cell, and then what it is at the last end of each.
 
     >>> import torch
-    >>> values, ends = torch.tensor([-1.5, 0.5]), torch.tensor([-8.0, -4.0, 0.0, 4.0, 8.0])
+    >>> ends = torch.tensor([[-8.0, -4.0, 0.0, 4.0], [-4.0, 0.0, 4.0, 8.0]])
+    >>> values = torch.tensor([-1.5, 0.5])
     >>> move(values.data_ptr(), 2, 1.0, 4, ends.data_ptr(), 0.5)
     2.5
     >>> values
@@ -77,8 +79,8 @@ def _move(values: Any, count: int, per_unit: float, cells: int, ends: Any, fract
     part, rest, total = np.float32(fraction), np.float32(1 - fraction), 0.0
     heights = np.empty(2 * cells, np.float32)
     for k in range(cells):
-        heights[2 * k], heights[2 * k + 1] = part * ends[k], part * (ends[k + 1] - ends[k])
-    # A cell's border and its rise in one number of eight bytes; unsigned: no index is counted from the end.
+        heights[2 * k], heights[2 * k + 1] = part * ends[k], part * (ends[cells + k] - ends[k])
+    # A cell's first end and its rise in one number of eight bytes; unsigned: nothing is counted from the end.
     pairs, pair = heights.view(np.int64), np.empty(_PART, np.int64)
     found, cell, place = pair.view(np.float32), np.empty(_PART, np.uint32), np.empty(_PART, np.float32)
     for start in range(0, count, _PART):

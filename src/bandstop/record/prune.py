@@ -68,10 +68,12 @@ class PruneChoices:
     """How layers share the budget: learned (they compete by latent magnitude), lamp (scores of the prior's
     quantiles), adapted (lamp, and layers whose latents outgrow the prior take from the others), uniform (one
     density for all), erk (Erdős–Rényi-kernel) or given (densities by layer name)."""
-    threshold: Threshold = "empirical"
-    """Threshold from the latent weights' own quantile (exact at every update), from the prior's quantile
-    a = F⁻¹(r) (the paper), or from the prior's quantile at each layer's scale, with latents that are held to
-    the prior (held)."""
+    threshold: Threshold | None = None
+    """Threshold from the prior's quantile at each layer's scale, with latents that are held to the prior
+    (held); from the latent weights' own quantile (empirical, exact at every update); or from the prior's
+    quantile a = F⁻¹(r), whatever the latents do (prior, the paper). Unless given, held; but empirical where a
+    trained network keeps its function (start scale) and where layers compete by the size of their latents
+    (allocation learned or adapted)."""
     count: Count = "exact"
     """What stays in the end: exactly the budget, or whatever passes the threshold (the paper), which is near
     the budget where the latents follow the prior."""
@@ -108,8 +110,28 @@ class PruneChoices:
     coordinates: Coordinates = "gaussian"
     """Threshold held: the optimiser moves the latents in gaussian coordinates, in which every prior has the
     steps of a gaussian one, or in the prior's own."""
-    spacing: Spacing = "width"
-    """Bins of the histogram of equal width, or of equal probability under the prior."""
+    spacing: Spacing | None = None
+    """Bins of the histogram of equal width, or of equal probability under the prior. Unless given,
+    probability where latents are held, and width elsewhere."""
+
+    @property
+    def rule(self) -> Threshold:
+        """``threshold``, or what follows from the other choices where none is given.
+
+        >>> PruneChoices().rule, PruneChoices(start="scale").rule, PruneChoices(allocation="learned").rule
+        ('held', 'empirical', 'empirical')
+        """
+        competing = self.allocation in ("learned", "adapted")
+        return self.threshold or ("empirical" if competing or self.start == "scale" else "held")
+
+    @property
+    def bin_spacing(self) -> Spacing:
+        """``spacing``, or what follows from the threshold where none is given.
+
+        >>> PruneChoices().bin_spacing, PAPER.bin_spacing
+        ('probability', 'width')
+        """
+        return self.spacing or ("probability" if self.rule == "held" else "width")
 
     def __post_init__(self) -> None:
         check_fields(self, self.prefix)

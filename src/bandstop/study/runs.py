@@ -84,6 +84,8 @@ def digest(config: RunConfig) -> str:
     True
     """
     settings = dataclasses.asdict(config)
+    if config.preset == "empirical":  # what was the default keeps its ids
+        settings["preset"] = "default"
     if config.reading == AS_IT_SAYS:  # runs of before this setting keep their ids
         del settings["reading"]
     if not config.joined_from:  # likewise

@@ -1,4 +1,4 @@
-"""What the settings of a run start from: defaults, the paper's, or those for many rates."""
+"""What the settings of a run start from: the default's, the paper's, or those for many rates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bandstop.training.config import OptimConfig, PruneConfig, RunConfig
 __all__ = [
     "LITERAL_EPOCHS",
     "PAPER_EPOCHS",
+    "empirical",
     "held",
     "live_config",
     "many_rates",
@@ -33,20 +34,20 @@ PAPER_EPOCHS = 600
 def starting_config(preset: str | None, *, rates: bool = False) -> RunConfig:
     """The settings that flags or a plan then change: the same through `bandstop train` and `bandstop study`.
 
-    ``rates``: whether the training is for many rates; its latents are held to the prior unless another preset
-    is named (docs/one-training.md).
+    ``rates``: whether the training is for many rates.
 
     >>> starting_config("paper").epochs, starting_config(None, rates=True).epochs
     (600, 1060)
-    >>> starting_config(None, rates=True).prune.threshold, starting_config(None).prune.threshold
+    >>> starting_config(None).prune.rule, starting_config("empirical").prune.rule
     ('held', 'empirical')
     """
     if preset == "paper":
         return paper(RunConfig(epochs=PAPER_EPOCHS))
     if preset == "paper-literal":
         return paper_literal(RunConfig(epochs=LITERAL_EPOCHS))
-    holds = preset == "held" or (preset is None and rates)
-    config = held(RunConfig()) if holds else RunConfig()
+    config = RunConfig()
+    if preset in ("held", "empirical"):
+        config = held(config) if preset == "held" else empirical(config)
     return many_rates(config) if rates else config
 
 
@@ -97,12 +98,25 @@ def paper(config: RunConfig) -> RunConfig:
 
 
 def held(config: RunConfig) -> RunConfig:
-    """The default with latents held to the prior, whose quantile is the threshold.
+    """What the default is, by name: latents held to the prior, whose quantile is the threshold.
 
     See docs/prior-holds.md.
+
+    >>> held(RunConfig()).resolved().prune == RunConfig().resolved().prune
+    True
     """
     prune = replace(config.prune, threshold="held", spacing="probability")
     return replace(config, preset="held", prune=prune)
+
+
+def empirical(config: RunConfig) -> RunConfig:
+    """The default of before: latents are free, and each layer's threshold is looked for among them.
+
+    >>> empirical(RunConfig()).prune.threshold
+    'empirical'
+    """
+    prune = replace(config.prune, threshold="empirical", spacing="width")
+    return replace(config, preset="empirical", prune=prune)
 
 
 def many_rates(config: RunConfig) -> RunConfig:

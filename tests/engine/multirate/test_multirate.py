@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
@@ -31,7 +32,7 @@ def batches(count: int = 4) -> list[torch.Tensor]:
 def begun(
     steps: int = 60, *, example: bool = True, **more: object
 ) -> tuple[MultiRatePruner, torch.optim.Optimizer]:
-    model, more = small_net(), {"recipe": Recipe(), **more}
+    model, more = small_net(), {"recipe": Recipe.empirical(), **more}
     pruner = MultiRatePruner(model, (0.5, 0.98), steps=steps, example=INPUTS[:1] if example else None, **more)
     return pruner, torch.optim.Adam(pruner.parameter_groups(3e-3))
 
@@ -63,18 +64,18 @@ def test_the_rate_sweeps_over_the_range() -> None:
 
 
 def test_latents_are_held_unless_the_network_was_trained() -> None:
-    assert MultiRatePruner(small_net(), (0.5, 0.9), steps=9).recipe.threshold == "held"
+    assert MultiRatePruner(small_net(), (0.5, 0.9), steps=9).recipe.rule == "held"
     model = small_net()
     with torch.no_grad():
         model[1].bias.add_(torch.randn(24))  # a training moves the channels of a normalisation apart
-    assert MultiRatePruner(model, (0.5, 0.9), steps=9).recipe.threshold == "empirical"
+    assert MultiRatePruner(model, (0.5, 0.9), steps=9).recipe.rule == "empirical"
 
 
 def test_at_each_moment_it_is_the_training_for_one_rate() -> None:
     """The pruner itself with the sweep as its ramp: the same bits."""
     swept, one = begun(40, example=False)
     model = small_net()
-    recipe = Recipe(ramp=swept.recipe.ramp, freeze=1.0, live=False)
+    recipe = replace(Recipe.empirical(), ramp=swept.recipe.ramp, freeze=1.0, live=False)
     alone = Pruner(model, 0.98, steps=40, recipe=recipe)
     other = torch.optim.Adam(alone.parameter_groups(3e-3))
     train(swept, one, 40)
@@ -92,7 +93,7 @@ def test_masks_are_exact(allocation: str) -> None:
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("recipe", [Recipe(), Recipe.held()])
+@pytest.mark.parametrize("recipe", [Recipe.empirical(), Recipe.held()])
 def test_extracts_exactly_and_only_live_connections(rate: float, recipe: Recipe) -> None:
     model = trained(recipe=recipe).extract(rate, batches())
     found = trace(model, torch.zeros(1, 12))

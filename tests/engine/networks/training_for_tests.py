@@ -59,7 +59,7 @@ def train_and_check(
     """Train ``model`` towards a fixed output; check that it gains by it,
     that the budget is exact and what is left is plain.
     """
-    torch.manual_seed(0)
+    torch.manual_seed(1)  # not that of the weights: an embedding would be its goal
     with torch.no_grad():
         shape = output(model(*inputs)).shape
     goal = torch.randn(shape)

@@ -13,7 +13,8 @@ from torch.nn.utils import parametrize
 from bandstop.engine.attach.checks import check_model
 from bandstop.engine.attach.hold import hold_zeros, mask_gradients
 from bandstop.engine.attach.module_class import adapt_class
-from bandstop.engine.attach.optional_mask import OptionalMask, rename_mask
+from bandstop.engine.attach.optional_chart import OptionalChart
+from bandstop.engine.attach.optional_mask import rename_mask
 from bandstop.engine.attach.parameter_order import note_order
 from bandstop.engine.attach.prunable import Layers, choose_weights
 from bandstop.engine.attach.weight_access import OneBand, shorten_access
@@ -47,13 +48,12 @@ class _KnownGain(NamedTuple):
         return type(None), ()
 
 
-class BandStop(OptionalMask):
+class BandStop(OptionalChart):
     """``W = g · Ŵ ⊙ ψ(Ŵ)``; once frozen, ``W = g · M ⊙ Ŵ`` with a fixed mask M.
 
     The gain is ``g = stretch · exp(log_gain)``.
     """
 
-    threshold: Tensor
     temperature: Tensor
     stretch: Tensor
 
@@ -100,24 +100,20 @@ class BandStop(OptionalMask):
         if stretch is not None:
             self.stretch.fill_(stretch)
 
-    def latent_of(self, trained: Tensor) -> Tensor:
-        """The latents that the trained numbers stand for: themselves, unless they are coordinates."""
-        return trained
-
-    def latent_threshold(self) -> Tensor:
-        """The gate's threshold, in the units of the latents."""
-        return self.threshold
-
     def open(self) -> None:
         """Let everything pass: averaged copies, which have no mask, take this and so the weights over."""
         self.threshold.zero_()
         self.temperature.fill_(torch.finfo(self.temperature.dtype).tiny)
+        if self.charted:
+            self.open_chart()
 
     def forward(self, latent: Tensor) -> Tensor:
         if self.mask is not None:
             # A sharded mask cannot meet the gathered latent, which holds the zeros itself (see ``hold``).
             return latent * (self.gain if is_sharded(self.mask) else self.mask * self.gain)
         levels = self._buffers  # as attributes they take torch longer to find than to use
+        if "table" in levels:
+            return self.through_chart(latent, self.gate, self.gain, levels["temperature"])  # type: ignore[arg-type]
         return self.gate.scaled(latent, self.gain, levels["threshold"], levels["temperature"])  # type: ignore[arg-type]
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:

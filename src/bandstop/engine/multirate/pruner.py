@@ -15,13 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bandstop.engine.attach.charted import ChartedBandStop
-from bandstop.engine.attach.checks import check_model, check_rates
+from bandstop.engine.attach.checks import check_rates
 from bandstop.engine.attach.layers import PrunedLayers
-from bandstop.engine.attach.parametrisation import PrunedLayer, nonzero, prunable_layers
+from bandstop.engine.attach.parametrisation import PrunedLayer, nonzero
 from bandstop.engine.attach.plain import make_replica_plain, refresh_recurrent
 from bandstop.engine.attach.prunable import Layers
-from bandstop.engine.attach.trained import was_trained
 from bandstop.engine.hold_prior import pull_one
 from bandstop.engine.multirate.batchnorm import recalibrate, running_norms
 from bandstop.engine.multirate.budgets import bound_to, check_covered, check_many_rates, check_sweep
@@ -49,8 +47,7 @@ class MultiRatePruner(Pruner):
     The rate rises to the lowest until ``begin`` and from there to the highest until ``end``, shares of the
     training; parameters are averaged over the share ``average`` of it and kept at ``waypoints`` + 1 rates.
     The learning rate stays as it is to the end, at a third of what a training for one rate starts with: the
-    averages do what its fall does there. Unless a ``recipe`` is given, latents are held to the prior
-    (``Recipe.held()``), but for a network that was trained before.
+    averages do what its fall does there.
 
     >>> _ = torch.manual_seed(0)
     >>> model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
@@ -81,7 +78,7 @@ class MultiRatePruner(Pruner):
         waypoints: int = WAYPOINTS,
     ) -> None:
         self.rates = check_rates(rates)
-        recipe = self._usual(model, layers) if recipe is None else Recipe.of(recipe)
+        recipe = Recipe.of(recipe)
         check_many_rates(recipe)
         check_sweep(begin, end, average, waypoints)
         sweep = Sweep(*self.rates, begin=begin, end=end)
@@ -92,12 +89,6 @@ class MultiRatePruner(Pruner):
         if self.extracts_live:
             trace(model, example, self.layers.latents())
         self._last: tuple[int, Budget, Extraction] | None = None
-
-    @staticmethod
-    def _usual(model: nn.Module, layers: Layers) -> Recipe:
-        """Latents held to the prior, unless the network was trained: it would lose its function."""
-        check_model(model)
-        return Recipe() if was_trained(model, prunable_layers(model, layers)).trained else Recipe.held()
 
     def step(self) -> None:
         """Call once after each optimiser step: moves the sweep, renews thresholds, keeps averages."""
@@ -173,10 +164,10 @@ class MultiRatePruner(Pruner):
         assert band is not None
         stretch = None if self.thresholds.gain is None else self.thresholds.gain(density)
         band.set_levels(found.thresholds[layer.name], self.recipe.temperature(1.0), stretch)
-        if isinstance(band, ChartedBandStop):
+        if band.charted:
             assert found.scales is not None and self.thresholds.passing is not None
             spread = float(found.scales[layer.name])
-            band.set_chart(spread, spread * self.thresholds.passing(density))
+            band.set_chart(spread, spread * self.thresholds.passing(density), self.bound.sizes[layer.name])
 
     def _extraction(self, budget: Budget | float) -> tuple[Extraction, Parameters]:
         """The connections of ``budget``, and the parameters of the rate that this is."""
@@ -197,7 +188,7 @@ class MultiRatePruner(Pruner):
         latents = self._latents(values)
         if diverged := not_finite(latents):
             raise DivergenceError(f"layer {diverged[0]}")
-        if self.recipe.threshold == "held":
+        if self.recipe.rule == "held":
             names = {id(latent): name for name, latent in values.items()}
             for layer in self.layers:
                 held = latents[layer.name].clone()

@@ -25,14 +25,14 @@ class SharedThresholds:
     >>> latents = {"a": torch.tensor([-0.2, 0.6, 1.0, -1.4])}
     >>> SharedThresholds(latents, replace(Recipe.held(Uniform(1.0)), coordinates="prior"))({"a": 1})
     {'a': tensor(1.2000)}
-    >>> SharedThresholds(latents, Recipe())({"a": 1})
+    >>> SharedThresholds(latents, Recipe.empirical())({"a": 1})
     {'a': tensor(1.)}
     """
 
     def __init__(self, latents: Mapping[str, Tensor], recipe: Recipe) -> None:
         self.latents, self.prior = latents, recipe.trained_prior
         self.scales: dict[str, Tensor] | None = None
-        if recipe.threshold == "held":
+        if recipe.rule == "held":
             self.scales = {name: scale_to_prior(latent, self.prior) for name, latent in latents.items()}
 
     def __call__(self, counts: Mapping[str, int]) -> dict[str, Tensor]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from bandstop.errors import ConfigError
 from bandstop.method.schedules import Sweep
 
-__all__ = ["Waypoints"]
+__all__ = ["Parameters", "Waypoints"]
 
 Parameters = dict[str, Tensor]
 

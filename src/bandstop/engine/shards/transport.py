@@ -69,13 +69,13 @@ def transport_shards_(
     below = torch.nn.functional.pad(sums[:, :-1].cumsum(1), (1, 0)).to(found.dtype)
     count = below[:, -1:]
     mean = torch.where(finite, sums[:, -1] * unit / count[:, 0], torch.nan)
-    # As in the map of whole layers: a sample's ends lie at the ½/n quantiles.
-    ranks = (below / count).clamp(min=0.5 / count, max=1 - 0.5 / count)
-    ends = prior.icdf(ranks) * _scales(mean, prior)[:, None]
+    # As in the map of whole layers: the ranks of the first and of the last value in each cell.
+    ranks = torch.stack(((below[:, :-1] + 0.5).minimum(count - 0.5), (below[:, 1:] - 0.5).clamp(min=0.5)), 1)
+    ends = prior.icdf(ranks / count[:, None]) * _scales(mean, prior)[:, None, None]
     moves = zip(parts.values(), reach, ends, strict=True)
     after = torch.stack([_moved(part, at, borders, fraction) for part, at, borders in moves])
     # What every rank knows that no value exceeds now.
-    unit = _unit(torch.maximum(reach, ends.abs().amax(1)), sizes)
+    unit = _unit(torch.maximum(reach, ends.abs().amax((1, 2))), sizes)
     mean = torch.where(finite, total(_in_units(after, unit)) * unit / count[:, 0], torch.nan)
     scales = zip(names, _scales(mean, prior), strict=True)
     return {name: scale.to(parts[name].dtype) for name, scale in scales}
@@ -132,7 +132,7 @@ def _moved(part: Tensor, reach: Tensor, ends: Tensor, fraction: float) -> Tensor
     """Move the values of a part and return the sum of their magnitudes."""
     work, (place, cell) = _flat(part), _placed(part, reach)
     borders, inside = ends.to(work.dtype), place.sub_(cell).clamp_(0, 1)
-    target = borders[cell].lerp_(borders[cell + 1], inside)
+    target = borders[0][cell].lerp_(borders[1][cell], inside)
     part.copy_(torch.lerp(work, target, fraction).reshape(part.shape))
     return _sum(part)
 

@@ -21,7 +21,7 @@ from bandstop.live.studio.points import POINT, RATES, describe_point, extract_po
 from bandstop.record.folder import CONFIG
 from bandstop.skeleton import load
 from bandstop.training.config import RunConfig
-from bandstop.training.presets import held, many_rates
+from bandstop.training.presets import many_rates
 
 __all__ = ["JOB", "ONLY", "OUTCOME", "POINTS", "Job", "main", "read_job"]
 
@@ -48,7 +48,7 @@ class Job:
         """The settings of the training; one for every rate is longer."""
         asked = RunConfig(data=self.recordings, epochs=self.epochs, seed=self.seed)
         if self.many:
-            return live_config(many_rates(held(replace(asked, rates=f"{RATES[0]}:{RATES[-1]}"))))
+            return live_config(many_rates(replace(asked, rates=f"{RATES[0]}:{RATES[-1]}")))
         return live_config(replace(asked, rate=self.rate, bytes=self.bytes))
 
 
