@@ -35,8 +35,7 @@ from bandstop.live import (
 )
 from bandstop.live.export import device_model
 from bandstop.live.looks import window_signals
-from bandstop.training.config import RunConfig
-from bandstop.training.presets import empirical
+from bandstop.training.presets import starting_config
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ class Options:
     """False alarms a minute that the threshold is chosen for."""
     frames_per_second: float = 30.0
     """Rate of the recordings."""
+    preset: str = "empirical"
+    """Preset of the trainings; free latents were the default when most rows were made."""
     fixed_point: bool = False
     """Also measure int16 and int8."""
 
@@ -88,9 +89,9 @@ def measure(options: Options) -> list[dict[str, Any]]:
     for rate in options.rates:
         runs = []
         for seed in options.seeds:
-            usual = empirical(RunConfig(data=options.data, seed=seed, epochs=options.epochs))
-            config = live_config(usual)
-            config = replace(config, **({"rate": rate} if rate else {"method": "dense"}))
+            usual = starting_config(options.preset)
+            usual = replace(usual, data=options.data, seed=seed, epochs=options.epochs)
+            config = replace(live_config(usual), **({"rate": rate} if rate else {"method": "dense"}))
             folder = options.out / f"{name}-{round(1000 * rate)}-s{seed}-e{options.epochs}"
             found = fit_live(config, data, folder, false_alarms=options.false_alarms, resume=folder.is_dir())
             judged = found.test if found.test is not None else found.calibrated.measures
