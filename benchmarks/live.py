@@ -136,7 +136,7 @@ def main() -> None:
     old = json.loads(options.write.read_text(encoding="utf-8"))["rows"] if options.write.is_file() else []
     new = {(row["data"], row["rate"]) for row in rows}
     merged = [row for row in old if (row["data"], row["rate"]) not in new] + rows
-    merged.sort(key=lambda row: (row["data"] != "hands", row["data"], row["rate"]))
+    merged.sort(key=lambda row: (not row["data"].startswith("hands"), row["data"], row["rate"]))
     machine = f"{platform.machine()} {platform.system()}"
     write_text(options.write, json.dumps({"machine": machine, "rows": merged}, indent=1) + "\n")
 
