@@ -4,8 +4,8 @@ import json
 import sys
 
 import torch
-from torch.distributed import init_device_mesh
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed import DeviceMesh, init_device_mesh
+from torch.distributed.tensor import Placement, Replicate, Shard, distribute_tensor
 
 from bandstop.distributed.agreement import fingerprint
 from bandstop.engine.select.allocation import allocate
@@ -27,19 +27,26 @@ def latents(kind: str) -> dict[str, torch.Tensor]:
     return made
 
 
-def differences() -> list[str]:
-    """What differs from one process; nothing should."""
-    world, wrong = torch.distributed.get_world_size(), []
-    flat = init_device_mesh("cpu", (world,))
-    meshes = {"rows": (flat, [Shard(0)])}
+def meshes() -> dict[str, tuple[DeviceMesh, list[Placement]]]:
+    """How tensors are cut: by rows, and with four ranks by rows twice over and by blocks."""
+    world = torch.distributed.get_world_size()
+    made: dict[str, tuple[DeviceMesh, list[Placement]]] = {
+        "rows": (init_device_mesh("cpu", (world,)), [Shard(0)])
+    }
     if world == 4:
         grid = init_device_mesh("cpu", (2, 2))
-        meshes["hybrid"] = (grid, [Replicate(), Shard(0)])
-        meshes["blocks"] = (grid, [Shard(0), Shard(1)])
+        made["hybrid"] = (grid, [Replicate(), Shard(0)])
+        made["blocks"] = (grid, [Shard(0), Shard(1)])
+    return made
+
+
+def differences() -> list[str]:
+    """What differs from one process; nothing should."""
+    ways, wrong = meshes(), []
     for kind in ("random", "ties", "mixed precision"):
         plain = latents(kind)
         sizes = {name: latent.numel() for name, latent in plain.items()}
-        for way, (mesh, placements) in meshes.items():
+        for way, (mesh, placements) in ways.items():
             sharded = {name: distribute_tensor(t, mesh, placements) for name, t in plain.items()}
             for share in (0.0, 0.02, 0.4, 1.0):
                 counts = {name: round(share * n) for name, n in sizes.items()}

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import torch
 from torch import nn
-from torch.distributed import init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import distribute_tensor
 
 from bandstop import Pruner, Recipe
 from bandstop.engine.shards.tensor import Shards
@@ -16,7 +15,7 @@ from bandstop.engine.shards.transport import scales_to_prior, transport_shards_
 from bandstop.method.priors import Laplace
 from bandstop.method.schedules import Constant
 from bandstop.method.transport import scale_to_prior, transport_
-from tests.distributed.arithmetic import latents
+from tests.distributed.arithmetic import latents, meshes
 from tests.distributed.ranks import on_ranks
 
 PRIOR = Laplace(1.0)
@@ -59,15 +58,9 @@ def moved(way: str, sharded: dict[str, torch.Tensor], plain: dict[str, torch.Ten
 
 def differences() -> list[str]:
     """What differs from one process, and the bits of the scales."""
-    world, found = torch.distributed.get_world_size(), []
-    flat = init_device_mesh("cpu", (world,))
-    meshes = {"rows": (flat, [Shard(0)])}
-    if world == 4:
-        grid = init_device_mesh("cpu", (2, 2))
-        meshes["hybrid"] = (grid, [Replicate(), Shard(0)])
-        meshes["blocks"] = (grid, [Shard(0), Shard(1)])
+    ways, found = meshes(), []
     for kind in ("random", "ties", "mixed precision", "zeros", "nan", "inf"):
-        for way, (mesh, placements) in meshes.items():
+        for way, (mesh, placements) in ways.items():
             plain = values(kind)
             sharded = {name: distribute_tensor(t, mesh, placements) for name, t in plain.items()}
             found += moved(f"{kind}, {way}", sharded, {name: t.clone() for name, t in plain.items()})

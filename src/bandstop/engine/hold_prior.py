@@ -9,7 +9,6 @@ Under other priors than a gaussian one, what is held here are their gaussian coo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -23,7 +22,7 @@ from bandstop.engine.shards.transport import transport_shards_
 from bandstop.method.priors import Gaussian, Prior
 from bandstop.method.transport import transport_
 
-__all__ = ["held_thresholds", "pull_one", "pull_to_prior", "quantile"]
+__all__ = ["pull_one", "pull_to_prior", "quantile"]
 
 
 @torch.no_grad()
@@ -59,18 +58,6 @@ def _put_back(latent: Tensor, free: Tensor, row: int | None) -> None:
     if row is not None and 0 < row < len(latent) - 1:
         latent[:row].copy_(free[:row])
         latent[row + 1 :].copy_(free[row:])
-
-
-def held_thresholds(
-    scales: Mapping[str, Tensor], densities: Mapping[str, float], prior: Prior
-) -> dict[str, Tensor]:
-    """``a = s·F⁻¹(1 − d)`` of layers that are to let a share d of their connections pass.
-
-    >>> from bandstop.method.priors import Uniform
-    >>> held_thresholds({"a": torch.tensor(1.6)}, {"a": 0.25}, Uniform(1.0))["a"]
-    tensor(1.2000)
-    """
-    return {name: scale * quantile(prior, 1 - densities[name]) for name, scale in scales.items()}
 
 
 @lru_cache(maxsize=512)

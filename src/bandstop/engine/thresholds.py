@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from bandstop.engine.hold_prior import held_thresholds, quantile
+from bandstop.engine.hold_prior import quantile
 from bandstop.engine.planned import PlannedBudget, Sure
 from bandstop.engine.recipe import Recipe
 from bandstop.engine.select.adapted import AdaptedAllocation
@@ -74,7 +74,6 @@ class Thresholds:
             )
         self.gain = VarianceGain(recipe.trained_prior, recipe.gate) if recipe.gain == "variance" else None
         self.passing = PassingScale(recipe.prior, recipe.gate) if recipe.charted else None
-        self.densities: dict[str, float] = {}
         self.spreads: dict[str, Tensor] = {}
         self.last: defaultdict[str, LastThreshold] = defaultdict(LastThreshold)
         self._aims: tuple[float, Aims] | None = None
@@ -118,8 +117,8 @@ class Thresholds:
 
     def chart(self, name: str) -> tuple[float, float] | tuple[Tensor, Tensor]:
         """Spread of a layer's trained numbers and scale of its prior, as of the last levels."""
-        assert self.passing is not None
-        spread, ratio = self.spreads[name], self.passing(self.densities[name])
+        assert self._aims is not None and self._aims[1].scales is not None
+        spread, ratio = self.spreads[name], self._aims[1].scales[name]
         if spread.device.type != "cpu":  # to read the number would mean to wait for the device
             return spread, spread * ratio
         return float(spread), float(spread) * ratio
@@ -145,13 +144,11 @@ class Thresholds:
         self, ramp: float, latents: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None
     ) -> Levels:
         """The prior's quantiles; how many really pass is counted when somebody asks, or by all ranks now."""
-        counts, prior = self.counts(ramp, latents), self.recipe.trained_prior
-        self.densities = {name: counts[name] / self.bound.sizes[name] for name in latents}
+        aims, prior = self.aims(ramp, lambda: latents), self.recipe.trained_prior
         self.spreads = dict(scales or {name: scale_to_prior(latents[name], prior) for name in latents})
-        thresholds = held_thresholds(self.spreads, self.densities, prior)
-        gains = None if self.gain is None else {n: self.gain(d) for n, d in self.densities.items()}
+        thresholds = {name: spread * aims.quantiles[name] for name, spread in self.spreads.items()}
         sharded = any(map(is_sharded, latents.values()))
-        return Levels(thresholds, count_above(latents, thresholds) if sharded else None, gains)
+        return Levels(thresholds, count_above(latents, thresholds) if sharded else None, aims.gains)
 
     def _levels(
         self,
